@@ -1,0 +1,12 @@
+# The version number lives in lockc.h alone; this reads it from there.
+function(lockc_read_version header out)
+  file(READ ${header} text)
+  foreach(part MAJOR MINOR PATCH)
+    if(NOT text MATCHES "#define LOCKC_VERSION_${part} ([0-9]+)")
+      message(FATAL_ERROR "${header} does not define LOCKC_VERSION_${part}")
+    endif()
+    list(APPEND parts ${CMAKE_MATCH_1})
+  endforeach()
+  list(JOIN parts "." version)
+  set(${out} ${version} PARENT_SCOPE)
+endfunction()
