@@ -1,9 +1,22 @@
-# How every C and C++ target of the project is compiled: warnings and sanitizers.
-set(LOCKC_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
-if(LOCKC_WERROR)
-  list(APPEND LOCKC_WARNINGS -Werror)
+# How every C and C++ target of the project is compiled: language, warnings, sanitizers.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "how to build" FORCE)
 endif()
-add_compile_options(${LOCKC_WARNINGS} $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wshadow
+                    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
+                    $<$<BOOL:${LOCKC_WERROR}>:-Werror>)
 
 # Debug information and assertion texts name files as seen from the root of the project, so that
 # two builds in two places are the same.
@@ -16,5 +29,7 @@ elseif(LOCKC_SANITIZE STREQUAL "thread")
 elseif(LOCKC_SANITIZE)
   message(FATAL_ERROR "LOCKC_SANITIZE is \"${LOCKC_SANITIZE}\": use address, thread or nothing")
 endif()
-add_compile_options(${sanitizers})
-add_link_options(${sanitizers})
+if(sanitizers)
+  add_compile_options(${sanitizers} -O1 -fno-omit-frame-pointer)
+  add_link_options(${sanitizers})
+endif()

@@ -1,16 +1,12 @@
-# Target `hiredis`: the RESP formatter and reader. The static library is preferred: its symbols then
-# stay inside lockc, and a program may use any other hiredis beside it.
+# Target `hiredis`: the RESP formatter and reader, known to one file of the core. The static library
+# is preferred: its symbols then stay inside lockc, and a program may use any other hiredis beside it.
 find_path(HIREDIS_INCLUDE_DIR hiredis/hiredis.h)
-find_library(HIREDIS_STATIC_LIBRARY NAMES libhiredis.a)
-find_library(HIREDIS_LIBRARY NAMES hiredis)
-if(NOT HIREDIS_INCLUDE_DIR OR NOT (HIREDIS_STATIC_LIBRARY OR HIREDIS_LIBRARY))
+find_library(HIREDIS_LIBRARY NAMES libhiredis.a hiredis)
+if(NOT HIREDIS_INCLUDE_DIR OR NOT HIREDIS_LIBRARY)
   message(FATAL_ERROR "hiredis was not found; on Debian: apt-get install libhiredis-dev")
 endif()
 
 add_library(hiredis UNKNOWN IMPORTED)
-set_target_properties(hiredis PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${HIREDIS_INCLUDE_DIR})
-if(HIREDIS_STATIC_LIBRARY)
-  set_target_properties(hiredis PROPERTIES IMPORTED_LOCATION ${HIREDIS_STATIC_LIBRARY})
-else()
-  set_target_properties(hiredis PROPERTIES IMPORTED_LOCATION ${HIREDIS_LIBRARY})
-endif()
+set_target_properties(hiredis PROPERTIES
+  IMPORTED_LOCATION ${HIREDIS_LIBRARY}
+  INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${HIREDIS_INCLUDE_DIR})
