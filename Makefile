@@ -1,8 +1,100 @@
-# The entry points of the project. `make help` lists them.
+# The ways into the project; `make help` lists them. None needs an argument.
 JOBS ?= $(shell nproc)
+WERROR ?= OFF
+PREFIX ?= /usr/local
+DESTDIR ?=
+VENV := build/venv
+GO ?= go
+export PKG_CONFIG_PATH := $(CURDIR)/build/pkgconfig:$(PKG_CONFIG_PATH)
 
-build: ## build the libraries and the command into build/
-	cmake -S . -B build
-	cmake --build build -j$(JOBS)
+# $(call need,PROGRAM...): stops with advice when one of them isn't there.
+need = @for program in $(1); do command -v $$program >/dev/null || \
+  { echo "lockc: $$program is missing; \`make setup\` installs it" >&2; exit 1; }; done
+# $(call cmake,PRESET,OPTIONS): configures and builds.
+cmake = cmake --preset $(1) -DLOCKC_WERROR=$(WERROR) $(2) >/dev/null && cmake --build --preset $(1) -j$(JOBS)
+submake = @$(MAKE) --no-print-directory
 
-.PHONY: build
+help: ## say what can be made
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
+	  printf 'make %-12s %s\n' "$$name" "$$text"; done
+
+setup: ## install what is missing (apt-get; Python tools go to build/venv)
+	@tools/setup.sh
+
+build: ## build liblockc.so, liblockc.a and the command into build/
+	$(call need,cmake c++ pkg-config)
+	@$(call cmake,release)
+
+$(VENV)/bin/python:
+	@tools/setup.sh bindings
+
+# Installing again is cheap, but not free: it happens when a source is newer than the last time.
+python_sources := $(shell find bindings/python capi core cmake CMakeLists.txt pyproject.toml \
+  -type f -not -path '*/__pycache__/*')
+$(VENV)/lockc.installed: $(VENV)/bin/python $(python_sources)
+	@$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation \
+	  --config-settings=build-dir=build/python .
+	@touch $@
+
+python: $(VENV)/lockc.installed ## install the Python package into build/venv
+
+go: build ## build the Go package against build/
+	$(call need,$(GO))
+	@cd bindings/go && $(GO) build ./...
+
+demo: ## set-up, build, then workers in four languages with one lock
+	@tools/setup.sh build bindings
+	$(submake) build python go
+	@tools/demo.sh
+
+test: ## set-up, build, then all tests
+	@tools/setup.sh build bindings test
+	@$(call cmake,release,-DLOCKC_TESTS=ON)
+	$(submake) python go
+	@tools/test.sh
+
+test-asan: ## the C and C++ tests under AddressSanitizer and UBSan
+	@tools/setup.sh build test
+	@$(call cmake,asan)
+	@tools/test.sh build/asan
+
+test-tsan: ## the C and C++ tests under ThreadSanitizer
+	@tools/setup.sh build test
+	@$(call cmake,tsan)
+	@tools/test.sh build/tsan
+
+bench: ## measure all workloads against the raw limit
+	@tools/setup.sh build bindings bench
+	@$(call cmake,release,-DLOCKC_BENCH=ON)
+	$(submake) python go
+	@$(VENV)/bin/python bench/run.py
+
+bench-quick: ## the same in two minutes
+	@tools/setup.sh build bindings bench
+	@$(call cmake,release,-DLOCKC_BENCH=ON)
+	$(submake) python go
+	@$(VENV)/bin/python bench/run.py --quick
+
+lint: ## check style, types and include directions
+	@tools/lint.sh
+
+format: ## format the sources in place
+	@tools/lint.sh --format
+
+abi: build ## compare the ABI of build/liblockc.so with the released one
+	@tests/abi/check.sh
+
+docs: ## check that the links of the documentation lead somewhere
+	$(call need,python3)
+	@python3 tools/lint_docs.py
+
+install: build ## install under PREFIX (/usr/local), below DESTDIR if given
+	@cmake -DCMAKE_INSTALL_PREFIX=$(PREFIX) build >/dev/null
+	@DESTDIR=$(DESTDIR) cmake --install build
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
+
+clean: ## delete build/
+	rm -rf build
+
+.PHONY: help setup build python go demo test test-asan test-tsan bench bench-quick lint format abi \
+  docs install clean
