@@ -1,0 +1,60 @@
+"""What is measured: workloads.json and targets.json, read and checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Target:
+    """A program that plays a workload."""
+
+    name: str
+    command: list[str]
+    uncounted: frozenset[str]  # commands that open connections, or that its scripts call
+    environment: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str
+    kind: str  # latency, contention, renewal or memory: which figures there are
+    compare: str  # the figure whose ratio is taken
+    ratios: dict[str, str]  # name of a ratio -> the target it is to
+    report: list[str]  # figures in the table and in the lines
+    targets: list[str]
+    load: dict[str, Any]  # arguments of the runner
+    processes: int = 1
+    rounds: int | None = None  # fewer than asked for, where noise is no matter
+    quick: dict[str, Any] | None = field(default_factory=dict)  # None: left out
+
+    def shortened(self) -> Workload:
+        return Workload(**{**vars(self), "load": {**self.load, **(self.quick or {})}})
+
+
+def read_workloads(path: Path) -> dict[str, Workload]:
+    return {name: Workload(name, **entry) for name, entry in json.loads(path.read_text()).items()}
+
+
+def read_targets(paths: list[Path], places: Mapping[str, str]) -> dict[str, Target]:
+    """Later files add to earlier ones; {name} in a command or an environment stands for a place."""
+    targets: dict[str, Target] = {}
+    uncounted: dict[str, list[str]] = {}
+    for path in paths:
+        document = json.loads(path.read_text())
+        uncounted |= document.get("uncounted", {})
+        for name, entry in document["targets"].items():
+            targets[name] = Target(
+                name,
+                [word.format_map(places) for word in entry["command"]],
+                frozenset(uncounted["all"] + uncounted[entry["uncounted"]]),
+                {
+                    key: text.format_map(places)
+                    for key, text in entry.get("environment", {}).items()
+                },
+            )
+    return targets

@@ -1,0 +1,100 @@
+"""One program under load: started, made ready, begun, watched and ended."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from array import array
+from pathlib import Path
+from typing import NamedTuple
+
+START_SECONDS = 20.0
+
+
+class RunnerFailed(Exception):
+    """A runner ended early or never answered."""
+
+
+class Acquisition(NamedTuple):
+    """One record of a log; times are CLOCK_MONOTONIC nanoseconds (see load.h)."""
+
+    worker: int
+    asked: int
+    granted: int
+    releasing: int
+    released: int
+
+
+class Runner:
+    def __init__(
+        self,
+        command: list[str],
+        arguments: dict[str, object],
+        log: Path,
+        environment: dict[str, str],
+    ) -> None:
+        words = [f"{name}={value}" for name, value in arguments.items()]
+        self._name = Path(command[-1] if command[0].endswith("python3") else command[0]).name
+        self._log = log
+        self._process = subprocess.Popen(
+            [*command, *words, f"log={log}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            env={**os.environ, **environment},
+        )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def wait_for(self, word: str, seconds: float = START_SECONDS) -> None:
+        assert self._process.stdout
+        readable, _, _ = select.select([self._process.stdout], [], [], seconds)
+        line = self._process.stdout.readline().decode().strip() if readable else "nothing"
+        if line != word:
+            raise RunnerFailed(f"{self._name}: expected {word!r}, got {line!r}")
+
+    def begin(self, at_ns: int) -> None:
+        assert self._process.stdin
+        self._process.stdin.write(b"%d\n" % at_ns)
+
+    def end(self) -> None:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.close()
+        try:
+            status = self._process.wait(START_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise RunnerFailed(f"{self._name}: does not end") from None
+        self._process.stdout.close()
+        if status != 0:
+            raise RunnerFailed(f"{self._name}: exit status {status}")
+
+    def kill(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def cpu(self) -> float:
+        """Seconds, dead threads included; counted in clock ticks of 10 ms."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def resident_bytes(self) -> int:
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def acquisitions(self) -> list[Acquisition]:
+        values = array("q")
+        values.frombytes(self._log.read_bytes())
+        return [Acquisition(*values[i : i + 5]) for i in range(0, len(values), 5)]
+
+
+def begin_together(runners: list[Runner], ahead_ms: int = 5) -> None:
+    at_ns = time.monotonic_ns() + ahead_ms * 1_000_000
+    for runner in runners:
+        runner.begin(at_ns)
