@@ -30,9 +30,10 @@ add_custom_command(
 add_library(lockc_static STATIC ${object})
 add_dependencies(lockc_static lockc_core lockc_capi)
 set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
-set_target_properties(lockc_static PROPERTIES OUTPUT_NAME lockc LINKER_LANGUAGE CXX)
+# Told as C that needs the C++ runtime, so that projects without C++ can link it, too.
+set_target_properties(lockc_static PROPERTIES OUTPUT_NAME lockc LINKER_LANGUAGE C)
 target_include_directories(lockc_static PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/capi/include>)
-target_link_libraries(lockc_static PUBLIC Threads::Threads)
+target_link_libraries(lockc_static PUBLIC stdc++ Threads::Threads)
 if(NOT hiredis_archive)
   target_link_libraries(lockc_static PUBLIC ${HIREDIS_LIBRARY})
 endif()
