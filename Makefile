@@ -32,8 +32,7 @@ $(VENV)/bin/python:
 python_sources := $(shell find bindings/python capi core cmake CMakeLists.txt pyproject.toml \
   -type f -not -path '*/__pycache__/*')
 $(VENV)/lockc.installed: $(VENV)/bin/python $(python_sources)
-	@$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation \
-	  --config-settings=build-dir=build/python .
+	@$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation .
 	@touch $@
 
 python: $(VENV)/lockc.installed ## install the Python package into build/venv

@@ -3,7 +3,7 @@
 #include <lockc/lockc.h>
 #include <stdio.h>
 
-static int fail(const char* what, lockc_status status, lockc_error* err) {
+static int fail(const char *what, lockc_status status, lockc_error *err) {
   fprintf(stderr, "%s: %s: %s\n", what, lockc_status_name(status),
           err ? lockc_error_message(err) : "");
   lockc_error_free(err);
@@ -11,9 +11,9 @@ static int fail(const char* what, lockc_status status, lockc_error* err) {
 }
 
 int main(void) {
-  lockc_client* client = NULL;
-  lockc_lock* lock = NULL;
-  lockc_error* err = NULL;
+  lockc_client *client = NULL;
+  lockc_lock *lock = NULL;
+  lockc_error *err = NULL;
   lockc_status status = lockc_client_open(&client, NULL, NULL, &err);
   if (status != LOCKC_OK) return fail("open", status, err);
   status = lockc_client_acquire(&lock, client, "consumer", 8, NULL, &err);
