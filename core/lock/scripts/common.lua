@@ -10,8 +10,9 @@ local time = call('TIME')
 local us = time[1] * 1000000 + time[2]
 local ms = math.floor(us / 1000)
 
--- Numbers are doubles here: exact below 2^53, but tostring and .. keep 14 digits only.
-local function num(x)
+-- Numbers are doubles here, exact below 2^53. They go to commands as they are, since the server writes
+-- them with all their digits; tostring and .. would keep 14 of them.
+local function digits(x)
   return string.format('%.0f', x)
 end
 
@@ -52,7 +53,7 @@ local function leave(...)
 end
 
 -- Entries whose time has run out. S alone names them, wherever in the queue they stand.
-local stale = call('ZRANGEBYSCORE', S, '-inf', '(' .. num(ms), 'LIMIT', 0, 64)
+local stale = call('ZRANGEBYSCORE', S, '-inf', '(' .. digits(ms), 'LIMIT', 0, 64)
 
 local function purge(own)
   for _, v in ipairs(stale) do
@@ -104,7 +105,8 @@ local function first_live(own, gone)
       end
     end
     -- The head is nearly always live, so it is looked at alone; behind it, many at a time.
-    from, count = from + count, math.min(4 * count, 256)
+    from = from + count
+    count = math.min(4 * count, 256, 1024 - from)
   end
   return nil, unheard
 end
@@ -112,23 +114,23 @@ end
 -- Draws the tokens of a grant behind `last`: the clock gives whole blocks, and where it is behind the
 -- fence single tokens follow, so that the fence never runs far ahead of the clock. Never shortens the
 -- fence's expiry, nor lets a fence that is ahead of this clock go before the clock has passed it.
-local function draw(last, ttl, b, retention)
+local function draw(v, last, retention)
+  local _, ttl, b = parse(v)
   local first, n = us, b
   if last >= us then
     first, n = last + 1, 1
   end
   last = first + n - 1
-  local ahead = math.ceil(last / 1000) - ms
-  local keep = math.max(call('PTTL', F), 2 * ttl, retention, retention + ahead)
-  call('SET', F, num(last), 'PX', num(keep))
-  return num(first), n, last
+  local ahead = math.floor(last / 1000) - ms
+  call('SET', F, last, 'PX', math.max(call('PTTL', F), 2 * ttl, retention, retention + ahead))
+  return digits(first), n, last
 end
 
 -- Fence before K: a script that breaks off between them has burnt a token, not given one twice.
 local function grant(v, last, retention)
-  local _, ttl, b = parse(v)
-  local first, n, fence = draw(last, ttl, b, retention)
-  call('SET', K, v, 'PX', num(ttl))
+  local first, n, fence = draw(v, last, retention)
+  local _, ttl = parse(v)
+  call('SET', K, v, 'PX', ttl)
   return first, n, fence
 end
 

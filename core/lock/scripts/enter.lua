@@ -9,7 +9,7 @@ local function enter(v, owner, wait, ticket, retention, gone)
   local _, ttl = parse(v)
   local window = math.max(3000, math.min(ttl, 30000))
   local place = call('ZSCORE', Q, v)
-  local tail = call('ZRANGE', Q, -1, -1, 'WITHSCORES')[2]
+  local tail = not place and call('ZRANGE', Q, -1, -1, 'WITHSCORES')[2]
   local pttl = owner and call('PTTL', K)
   local next = not owner and (first_live(v, gone) or v)
 
@@ -18,11 +18,10 @@ local function enter(v, owner, wait, ticket, retention, gone)
   end
 
   if owner == v then
-    -- PEXPIRE comes first since full memory never denies it. Tokens are drawn anew, so that a client
-    -- that asks again needn't know what it was told before.
-    call('PEXPIRE', K, num(math.max(pttl, ttl)))
-    local _, _, b = parse(v)
-    local first, n = draw(last, ttl, b, retention)
+    -- Tokens are drawn anew, so that a client that asks again needn't know what it was told before.
+    -- PEXPIRE comes first since full memory never denies it.
+    call('PEXPIRE', K, math.max(pttl, ttl))
+    local first, n = draw(v, last, retention)
     leave(v)
     return {1, first, n}
   end
@@ -41,26 +40,24 @@ local function enter(v, owner, wait, ticket, retention, gone)
     leave(next)
     first, n, last = grant(next, last, retention)
     owner = next
-    _, pttl = parse(next)
+    pttl = call('PTTL', K)
   end
-  local lockc = parse(owner) and 1 or 0
+  local lockc = string.sub(owner, 1, 4) == 'lc1:' and 1 or 0
 
   local reply
   if wait then
     -- A poll begins with PEXPIRE, which full memory never denies; a new entry with ZADD, which it does.
     local keep = math.max(2 * window, 60000)
-    if place then
-      call('PEXPIRE', Q, num(math.max(call('PTTL', Q), keep)))
-    else
-      place = ticket ~= '0' and ticket or num(math.max(us, tonumber(tail or 0) + 1))
+    if not place then
+      place = ticket ~= '0' and ticket or math.max(us, tonumber(tail or 0) + 1)
       call('ZADD', Q, place, v)
-      call('PEXPIRE', Q, num(math.max(call('PTTL', Q), keep)))
     end
-    call('ZADD', S, num(ms + window), v)
-    call('PEXPIRE', S, num(math.max(call('PTTL', S), keep)))
+    call('PEXPIRE', Q, math.max(call('PTTL', Q), keep))
+    call('ZADD', S, ms + window, v)
+    call('PEXPIRE', S, math.max(call('PTTL', S), keep))
     purge(v)
-    local mark = num(last > 0 and last or us)
-    reply = {2, pttl, call('ZRANK', Q, v), num(tonumber(place)), mark, lockc}
+    local mark = last > 0 and last or us
+    reply = {2, pttl, call('ZRANK', Q, v), digits(tonumber(place)), digits(mark), lockc}
   else
     purge(v)
     reply = {0, pttl, call('ZCARD', Q), lockc}

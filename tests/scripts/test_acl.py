@@ -1,0 +1,65 @@
+"""Users who may not do all: without PUBLISH or NUMSUB waiters live by their polls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from lock import Lock, owner
+from resp import Connection, ServerError
+
+A, B, C = owner("a"), owner("b"), owner("c")
+User = Callable[..., Connection]
+
+
+@pytest.mark.parametrize("rule", ["resetchannels", "-publish"])
+def test_without_publish_the_next_is_granted_and_finds_it_by_its_poll(
+    lock: Lock, denied: User, listen, rule: str
+) -> None:
+    waiter = listen(B)
+    lock.acquire(A)
+    lock.acquire(B)
+    assert lock.by(denied(rule)).release(A) == [1, 0, 1]
+    assert lock.holder() == B
+    assert waiter.message(0.05) is None
+    assert lock.acquire(B)[0] == 1
+
+
+def test_without_publish_a_requeue_is_answered(lock: Lock, denied: User, listen) -> None:
+    listen(B)
+    lock.acquire(A)
+    lock.acquire(B)
+    assert lock.by(denied("-publish")).requeue(A, owner("a", 2))[1][0] == 2
+    assert lock.holder() == B
+
+
+def test_without_numsub_every_fresh_entry_is_live(lock: Lock, denied: User) -> None:
+    lock.acquire(A)
+    lock.acquire(B)
+    lock.acquire(C)
+    lock.make_stale(B)
+    user = lock.by(denied("-pubsub"))
+    assert user.inspect()[5:][3::4] == [0, 1]
+    assert user.release(A) == [1, 0, 1]
+    assert lock.holder() == C
+
+
+def test_denied_command_is_told_by_its_text(lock: Lock, denied: User) -> None:
+    with pytest.raises(ServerError) as raised:
+        lock.by(denied("-set")).acquire(A)
+    text = str(raised.value)
+    assert "ACL failure in script" in text or "The user executing the script can't" in text
+    assert lock.left() == set()
+
+
+def test_denied_key_executes_nothing(lock: Lock, denied: User) -> None:
+    with pytest.raises(ServerError, match="^NOPERM|ACL failure in script|can't access"):
+        lock.by(denied("resetkeys", "~lockc:*")).acquire(A)
+    assert lock.left() == set()
+
+
+def test_release_that_may_not_read_the_key_says_so(lock: Lock, denied: User) -> None:
+    lock.acquire(A)
+    with pytest.raises(ServerError, match="ACL failure|can't run"):
+        lock.by(denied("-get")).release(A)
+    assert lock.holder() == A

@@ -1,0 +1,77 @@
+"""inspect: what it tells of a key in each state, and that it changes none."""
+
+from __future__ import annotations
+
+import pytest
+from lock import Lock, owner
+
+A, B, C = owner("a", b=8), owner("b"), owner("c")
+
+
+def test_free_key(lock: Lock) -> None:
+    before = lock.now_us() // 1000
+    kind, holder, pttl, token, now = lock.inspect()
+    assert (kind, holder, pttl, token) == (b"none", None, -2, None)
+    assert before <= now <= lock.now_us() // 1000
+
+
+def test_held_key_with_waiters(lock: Lock, listen) -> None:
+    listen(B)
+    _, first, _ = lock.acquire(A)
+    tickets = [lock.acquire(value)[3] for value in (B, C)]
+    kind, holder, pttl, token, now, *entries = lock.inspect()
+    assert (kind, holder) == (b"string", A)
+    assert 0 < pttl <= 5000
+    assert int(token) == int(first) + 7
+    assert [entries[0::4], entries[1::4], entries[3::4]] == [[B, C], tickets, [1, 0]]
+    assert all(now + 4000 < seen <= now + 5000 for seen in entries[2::4])
+
+
+def test_stale_and_unknown_entries_are_not_live(lock: Lock, listen) -> None:
+    listen(B)
+    listen(C)
+    lock.acquire(A)
+    lock.acquire(B)
+    lock.acquire(C)
+    lock.make_stale(B)
+    lock.connection.call("ZREM", lock.seen, C)
+    entries = lock.inspect()[5:]
+    assert entries[2::4] == [1, 0]
+    assert entries[3::4] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        (("HSET", "k", "field", "1"), b"hash"),
+        (("RPUSH", "k", "1"), b"list"),
+        (("SADD", "k", "1"), b"set"),
+        (("ZADD", "k", "1", "1"), b"zset"),
+        (("XADD", "k", "*", "field", "1"), b"stream"),
+    ],
+)
+def test_key_of_another_type_is_named(lock: Lock, command: tuple[str, ...], kind: bytes) -> None:
+    lock.connection.call(*command)
+    assert lock.inspect()[:4] == [kind, None, -1, None]
+
+
+def test_foreign_holder_without_expiry(lock: Lock) -> None:
+    lock.connection.call("SET", lock.key, "somebody")
+    assert lock.inspect()[:4] == [b"string", b"somebody", -1, None]
+
+
+def test_at_most_a_thousand_entries_are_told(lock: Lock) -> None:
+    commands = [("ZADD", lock.queue, index, owner(f"w{index}")) for index in range(1200)]
+    lock.connection.pipeline(commands)
+    reply = lock.inspect()
+    assert len(reply) == 5 + 4 * 1000
+    assert reply[5] == owner("w0")
+
+
+def test_it_only_reads(lock: Lock, denied) -> None:
+    lock.acquire(A)
+    lock.acquire(B)
+    lock.make_stale(B)
+    before = [lock.connection.call("DUMP", key) for key in lock.keys]
+    assert lock.by(denied("-@write", "+eval")).inspect()[0] == b"string"
+    assert [lock.connection.call("DUMP", key) for key in lock.keys] == before
