@@ -132,6 +132,16 @@ def test_poller_is_alive_without_subscriber_and_though_stale(lock: Lock) -> None
     assert (lock.holder(), lock.waiting()) == (B, [])
 
 
+def test_poller_without_subscriber_is_served_before_those_behind_it(lock: Lock, listen) -> None:
+    listen(C)
+    lock.acquire(A)
+    lock.acquire(B)
+    lock.acquire(C)
+    lock.lapse()
+    assert lock.acquire(B)[0] == 1
+    assert (lock.holder(), lock.waiting()) == (B, [C])
+
+
 def test_live_waiter_before_the_poller_is_served_first(lock: Lock, listen) -> None:
     listen(B)
     lock.acquire(A)
@@ -164,6 +174,24 @@ def test_stale_waiters_are_removed_while_the_key_is_held(lock: Lock) -> None:
     assert len(lock.waiting()) == 1 + 100 - 64
     assert lock.acquire(B)[2] == 0
     assert lock.waiting() == [B]
+
+
+def test_stale_waiters_are_removed_at_a_hand_over(lock: Lock, listen) -> None:
+    listen(B)
+    lock.acquire(A)
+    for value in (B, C, D):
+        lock.acquire(value)
+    lock.make_stale(C)
+    assert lock.release(A) == [1, 0, 1]
+    assert lock.waiting() == [D]
+
+
+def test_holder_that_asks_again_leaves_its_place(lock: Lock) -> None:
+    lock.acquire(A)
+    lock.acquire(B)
+    lock.connection.call("SET", lock.key, B, "PX", 5000)
+    assert lock.acquire(B)[0] == 1
+    assert lock.left() == {lock.key, lock.fence}
 
 
 def test_entry_that_seen_does_not_know_is_removed(lock: Lock, listen) -> None:

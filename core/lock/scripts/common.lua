@@ -24,19 +24,12 @@ local function parse(v)
   end
 end
 
-local function wrong_type(reply)
-  return type(reply) == 'table' and string.sub(reply.err, 1, 9) == 'WRONGTYPE'
-end
-
 -- The last token given, 0 where none is known; or nil and the error to answer: without a usable fence
 -- nothing may be granted. The bound leaves room for a million further grants below 2^53.
 local function read_fence()
   local value = redis.pcall('GET', F)
   if not value then
     return 0
-  end
-  if type(value) == 'table' and not wrong_type(value) then
-    return nil, value
   end
   local last = type(value) == 'string' and string.match(value, '^%d+$') and tonumber(value)
   if last and last < 9007199253692416 then

@@ -19,7 +19,7 @@ end
 
 -- include common.lua
 if owner and owner ~= V then
-  if type(owner) == 'table' and not wrong_type(owner) then
+  if type(owner) == 'table' and string.sub(owner.err, 1, 9) ~= 'WRONGTYPE' then
     return owner
   end
   return {0, leave(V), 0}
