@@ -77,6 +77,11 @@ bench-quick: ## the same in two minutes
 lint: ## check style, types and include directions
 	@tools/lint.sh
 
+tidy: build ## let clang-tidy look at the C++ sources; takes minutes
+	$(call need,clang-tidy-14)
+	@git ls-files 'core/*.cc' 'capi/*.cc' 'cli/*.cc' | \
+	  xargs -P $(JOBS) -n 1 clang-tidy-14 --quiet -p build
+
 format: ## format the sources in place
 	@tools/lint.sh --format
 
@@ -95,5 +100,5 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 clean: ## delete build/
 	rm -rf build
 
-.PHONY: help setup build python go demo test test-asan test-tsan bench bench-quick lint format abi \
+.PHONY: help setup build python go demo test test-asan test-tsan bench bench-quick lint tidy format abi \
   docs install clean

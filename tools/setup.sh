@@ -10,7 +10,7 @@ declare -A packages=(
   [bindings]="golang-go python3-dev python3-venv redis-server"
   [test]="libcmocka-dev libgmock-dev libgtest-dev"
   [bench]="libbenchmark-dev"
-  [lint]="abigail-tools clang-format-14 shellcheck swig"
+  [lint]="abigail-tools clang-format-14 clang-tidy-14 shellcheck swig"
 )
 [ $# -gt 0 ] || set -- build bindings test lint bench
 
@@ -96,7 +96,7 @@ make_venv() {
     return
   fi
   python=$(find_python)
-  say "installing into $venv by pip: $(sed -n 's/[>=<].*//p' $wanted | paste -sd' ')"
+  say "installing into $venv by pip: $(sed -n 's/[~>=<].*//p' $wanted | paste -sd' ')"
   "$python" -m venv $venv
   $venv/bin/python -m pip install --quiet --requirement $wanted
   cp $wanted $venv/requirements.txt
