@@ -93,51 +93,58 @@ def play(
     return result
 
 
+def chosen_targets(workload: Workload, given: str | None) -> list[str]:
+    """Those of the workload, or the given ones behind what they are compared with."""
+    if not given:
+        return workload.targets
+    return list(dict.fromkeys([*workload.ratios.values(), *given.split(",")]))
+
+
+def play_all(server: Server, given: argparse.Namespace, about: dict[str, object]) -> list[Result]:
+    build = given.build.resolve()
+    scripts = ROOT / "core/lock/scripts"
+    places = {
+        "bench": str(BENCH),
+        "build": str(build / "bench"),
+        "library": str(build),
+        "python": sys.executable,
+        "acquire": server.load_script(scripts / "acquire.lua"),
+        "release": server.load_script(scripts / "release.lua"),
+    }
+    targets = read_targets([BENCH / "targets.json", *given.more], places)
+    workloads = read_workloads(BENCH / "workloads.json")
+    names = given.workloads.split(",") if given.workloads else workloads
+    results = []
+    for workload in (workloads[name] for name in names):
+        if given.quick and workload.quick is None:
+            continue
+        result = play(
+            server,
+            workload.shortened() if given.quick else workload,
+            [targets[name] for name in chosen_targets(workload, given.targets)],
+            given.rounds or (3 if given.quick else 5),
+            0 if given.quick else REPEATS,
+        )
+        print(result.table(), flush=True)
+        results.append(result)
+    out = given.out or build / "bench" / ("quick.json" if given.quick else "full.json")
+    write_json(out, about, results)
+    return results
+
+
 def main() -> int:
     given = arguments()
     began = time.monotonic()
-    programs = given.build.resolve() / "bench"
     no_go = build_go_runner(given.build.resolve())
     if no_go:
         print(f"lockc-go: {no_go}", file=sys.stderr)
     server = Server(given.server)
-    results: list[Result] = []
     try:
-        scripts = ROOT / "core/lock/scripts"
-        places = {
-            "bench": str(BENCH),
-            "build": str(programs),
-            "library": str(given.build.resolve()),
-            "python": sys.executable,
-            "acquire": server.load_script(scripts / "acquire.lua"),
-            "release": server.load_script(scripts / "release.lua"),
-        }
         about = machine(server.version)
         print(" ".join(f"{name}={value}" for name, value in about.items()), end="\n\n")
-        targets = read_targets([BENCH / "targets.json", *given.more], places)
-        for name, workload in read_workloads(BENCH / "workloads.json").items():
-            if given.workloads and name not in given.workloads.split(","):
-                continue
-            if given.quick and workload.quick is None:
-                continue
-            chosen = workload.targets
-            if given.targets:  # and what they are compared with
-                chosen = list(dict.fromkeys([*workload.ratios.values(), *given.targets.split(",")]))
-            results.append(
-                play(
-                    server,
-                    workload.shortened() if given.quick else workload,
-                    [targets[target] for target in chosen],
-                    given.rounds or (3 if given.quick else 5),
-                    0 if given.quick else REPEATS,
-                )
-            )
-            print(results[-1].table(), flush=True)
+        results = play_all(server, given, about)
     finally:
         server.stop()
-    write_json(
-        given.out or programs / ("quick.json" if given.quick else "full.json"), about, results
-    )
     return conclude(results, time.monotonic() - began)
 
 
