@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import embedded
-from lock import Lock, client_of
+from lock import Connect, Denied, FillMemory, Listen, Lock, client_of
 from redis_server import RedisServer
 from resp import Connection
 
@@ -28,7 +28,7 @@ def scripts() -> dict[str, embedded.Script]:
 
 
 @pytest.fixture
-def connect(server: RedisServer) -> Iterator[Callable[..., Connection]]:
+def connect(server: RedisServer) -> Iterator[Connect]:
     opened: list[Connection] = []
 
     def connection(**options: object) -> Connection:
@@ -41,7 +41,7 @@ def connect(server: RedisServer) -> Iterator[Callable[..., Connection]]:
 
 
 @pytest.fixture
-def connection(connect: Callable[..., Connection]) -> Iterator[Connection]:
+def connection(connect: Connect) -> Iterator[Connection]:
     one = connect()
     one.call("FLUSHALL")
     yield one
@@ -54,7 +54,7 @@ def lock(scripts: dict[str, embedded.Script], connection: Connection) -> Lock:
 
 
 @pytest.fixture
-def listen(connect: Callable[..., Connection]) -> Callable[[bytes], Connection]:
+def listen(connect: Connect) -> Listen:
     """Subscribes to the channel of an owner value's client."""
 
     def subscribed(value: bytes) -> Connection:
@@ -66,15 +66,13 @@ def listen(connect: Callable[..., Connection]) -> Callable[[bytes], Connection]:
 
 
 @pytest.fixture
-def full_memory(connection: Connection) -> Callable[[], object]:
+def full_memory(connection: Connection) -> FillMemory:
     """Puts the server above its memory limit from now to the end of the test."""
     return lambda: connection.call("CONFIG", "SET", "maxmemory", 1)
 
 
 @pytest.fixture
-def denied(
-    connection: Connection, connect: Callable[..., Connection]
-) -> Callable[..., Connection]:
+def denied(connection: Connection, connect: Connect) -> Denied:
     """Connects as a user who may do all but what these ACL rules take away."""
 
     def user(*rules: str) -> Connection:

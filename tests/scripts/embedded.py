@@ -1,4 +1,4 @@
-"""The server scripts exactly as the library carries them: as the embed step of the build writes them."""
+"""The server scripts exactly as the library carries them: written by the build's embed step."""
 
 from __future__ import annotations
 

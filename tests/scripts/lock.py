@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from embedded import Script
 from resp import Arg, Connection, Reply
 
 RETENTION = 60_000
+
+# The fixtures that are functions.
+Connect = Callable[..., Connection]
+Listen = Callable[[bytes], Connection]
+Denied = Callable[..., Connection]
+FillMemory = Callable[[], object]
 
 
 def owner(client: str, seq: int = 1, ttl: int = 5000, b: int = 1, mode: str = "x") -> bytes:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from lock import Lock, owner
-from resp import Connection, ServerError
+from lock import Denied, Listen, Lock, owner
+from resp import ServerError
 
 A, B, C = owner("a"), owner("b"), owner("c")
-User = Callable[..., Connection]
 
 
 @pytest.mark.parametrize("rule", ["resetchannels", "-publish"])
 def test_without_publish_the_next_is_granted_and_finds_it_by_its_poll(
-    lock: Lock, denied: User, listen, rule: str
+    lock: Lock, denied: Denied, listen: Listen, rule: str
 ) -> None:
     waiter = listen(B)
     lock.acquire(A)
@@ -25,7 +22,7 @@ def test_without_publish_the_next_is_granted_and_finds_it_by_its_poll(
     assert lock.acquire(B)[0] == 1
 
 
-def test_without_publish_a_requeue_is_answered(lock: Lock, denied: User, listen) -> None:
+def test_without_publish_a_requeue_is_answered(lock: Lock, denied: Denied, listen: Listen) -> None:
     listen(B)
     lock.acquire(A)
     lock.acquire(B)
@@ -33,7 +30,7 @@ def test_without_publish_a_requeue_is_answered(lock: Lock, denied: User, listen)
     assert lock.holder() == B
 
 
-def test_without_numsub_every_fresh_entry_is_live(lock: Lock, denied: User) -> None:
+def test_without_numsub_every_fresh_entry_is_live(lock: Lock, denied: Denied) -> None:
     lock.acquire(A)
     lock.acquire(B)
     lock.acquire(C)
@@ -44,7 +41,7 @@ def test_without_numsub_every_fresh_entry_is_live(lock: Lock, denied: User) -> N
     assert lock.holder() == C
 
 
-def test_denied_command_is_told_by_its_text(lock: Lock, denied: User) -> None:
+def test_denied_command_is_told_by_its_text(lock: Lock, denied: Denied) -> None:
     with pytest.raises(ServerError) as raised:
         lock.by(denied("-set")).acquire(A)
     text = str(raised.value)
@@ -52,14 +49,14 @@ def test_denied_command_is_told_by_its_text(lock: Lock, denied: User) -> None:
     assert lock.left() == set()
 
 
-def test_denied_key_executes_nothing(lock: Lock, denied: User) -> None:
-    with pytest.raises(ServerError, match="^NOPERM|ACL failure in script|can't access"):
+def test_denied_key_executes_nothing(lock: Lock, denied: Denied) -> None:
+    with pytest.raises(ServerError, match=r"^NOPERM|ACL failure in script|can't access"):
         lock.by(denied("resetkeys", "~lockc:*")).acquire(A)
     assert lock.left() == set()
 
 
-def test_release_that_may_not_read_the_key_says_so(lock: Lock, denied: User) -> None:
+def test_release_that_may_not_read_the_key_says_so(lock: Lock, denied: Denied) -> None:
     lock.acquire(A)
-    with pytest.raises(ServerError, match="ACL failure|can't run"):
+    with pytest.raises(ServerError, match=r"ACL failure|can't run"):
         lock.by(denied("-get")).release(A)
     assert lock.holder() == A

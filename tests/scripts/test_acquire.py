@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lock import Lock, owner
+from lock import Listen, Lock, owner
 from resp import Connection, ServerError
 
 A, B, C = owner("a"), owner("b"), owner("c")
@@ -109,7 +109,9 @@ def test_owner_value_of_another_form_changes_nothing(lock: Lock) -> None:
 
 
 @pytest.mark.parametrize("key", [b"\x00\xff\r\n bin", b"a b", b"{tag}:x", b"lc1:", b"%s%d"])
-def test_key_may_hold_any_bytes(lock: Lock, listen, connection: Connection, key: bytes) -> None:
+def test_key_may_hold_any_bytes(
+    lock: Lock, listen: Listen, connection: Connection, key: bytes
+) -> None:
     named = Lock(lock.scripts, connection, key)
     waiter = listen(B)
     named.acquire(A)

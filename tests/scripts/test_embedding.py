@@ -29,9 +29,12 @@ def test_no_comment_or_include_is_left(scripts: dict[str, embedded.Script]) -> N
 
 
 def test_code_survives_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "part.lua").write_text("-- a part\nlocal a = {[1] = ';', [[x]], '\\\\n', \"$a@b@\"}\n")
+    (tmp_path / "part.lua").write_text(
+        "-- a part\nlocal a = {[1] = ';', [[x]], '\\\\n', \"$a@b@\"}\n"
+    )
     (tmp_path / "whole.lua").write_text(
-        "-- head\n\n--\nlocal b = 1 -- 2\n-- include part.lua\n  if a then\n\treturn b - -1\n  end\n"
+        "-- head\n\n--\nlocal b = 1 -- 2\n-- include part.lua\n"
+        "  if a then\n\treturn b - -1\n  end\n"
     )
     whole = embedded.embed(tmp_path, tmp_path / "out.cc")
     assert set(whole) == {"whole"}

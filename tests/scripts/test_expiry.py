@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from lock import Lock, owner
+from lock import Listen, Lock, owner
 
 A, B, C = owner("a"), owner("b"), owner("c")
 
 
-def test_every_key_has_an_expiry_in_every_state(lock: Lock, listen) -> None:
+def test_every_key_has_an_expiry_in_every_state(lock: Lock, listen: Listen) -> None:
     listen(B)
     steps = [
         lambda: lock.acquire(A),
@@ -26,7 +26,8 @@ def test_every_key_has_an_expiry_in_every_state(lock: Lock, listen) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ttl", "window"), [(10, 3000), (3000, 3000), (5000, 5000), (30_000, 30_000), (86_400_000, 30_000)]
+    ("ttl", "window"),
+    [(10, 3000), (3000, 3000), (5000, 5000), (30_000, 30_000), (86_400_000, 30_000)],
 )
 def test_waiter_counts_as_alive_for_its_window(lock: Lock, ttl: int, window: int) -> None:
     value = owner("b", ttl=ttl)

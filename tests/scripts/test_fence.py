@@ -1,9 +1,9 @@
-"""Fencing tokens: strictly increasing, exact, never far ahead of the clock, and kept long enough."""
+"""Fencing tokens: strictly increasing, exact, close to the clock, and kept long enough."""
 
 from __future__ import annotations
 
 import pytest
-from lock import RETENTION, Lock, Message, owner
+from lock import RETENTION, Listen, Lock, Message, owner
 from resp import ServerError
 
 A, B = owner("a"), owner("b")
@@ -33,7 +33,7 @@ def test_tokens_increase_though_the_fence_is_lost_at_every_grant(lock: Lock) -> 
 
 @pytest.mark.parametrize("contended", [False, True])
 def test_behind_a_fence_ahead_of_the_clock_single_tokens_follow(
-    lock: Lock, listen, contended: bool
+    lock: Lock, listen: Listen, contended: bool
 ) -> None:
     value = owner("a", b=1000)
     ahead = lock.now_us() + 3_600_000_000
@@ -72,7 +72,7 @@ def test_unusable_fence_grants_nothing(lock: Lock, fence: str, contended: bool) 
     lock.connection.call("SET", lock.fence, fence)
     before = lock.left()
     for wait in (0, 1):
-        with pytest.raises(ServerError, match="^LOCKCFENCE"):
+        with pytest.raises(ServerError, match=r"^LOCKCFENCE"):
             lock.acquire(A, wait=wait)
     assert lock.left() == before
     assert lock.connection.call("GET", lock.fence) == fence.encode()
@@ -80,14 +80,14 @@ def test_unusable_fence_grants_nothing(lock: Lock, fence: str, contended: bool) 
 
 def test_fence_of_another_type_is_unusable(lock: Lock) -> None:
     lock.connection.call("RPUSH", lock.fence, "1")
-    with pytest.raises(ServerError, match="^LOCKCFENCE"):
+    with pytest.raises(ServerError, match=r"^LOCKCFENCE"):
         lock.acquire(A)
     assert lock.left() == {lock.fence}
 
 
 @pytest.mark.parametrize("command", [("SET", "zz"), ("RPUSH", "1")])
 def test_release_with_an_unusable_fence_deletes_and_grants_nobody(
-    lock: Lock, listen, command: tuple[str, str]
+    lock: Lock, listen: Listen, command: tuple[str, str]
 ) -> None:
     waiter = listen(B)
     lock.acquire(A)
@@ -140,7 +140,7 @@ def test_fence_ahead_of_the_clock_is_kept_until_the_clock_has_passed_it(
     assert 3_600_000 + RETENTION - 1000 < lock.pttl(lock.fence) <= 3_600_000 + RETENTION
 
 
-def test_tokens_are_whole_digits_in_reply_fence_and_message(lock: Lock, listen) -> None:
+def test_tokens_are_whole_digits_in_reply_fence_and_message(lock: Lock, listen: Listen) -> None:
     waiter = listen(B)
     fence = 9007199253692000
     lock.connection.call("SET", lock.fence, fence)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from lock import Lock, Message, owner
+from lock import FillMemory, Listen, Lock, Message, owner
 from resp import ServerError
 
 A, B, C = owner("a"), owner("b"), owner("c")
@@ -13,7 +11,7 @@ OUT_OF_MEMORY = "OOM"
 
 
 def test_acquire_of_a_free_key_is_refused_with_nothing_changed(
-    lock: Lock, full_memory: Callable[[], object]
+    lock: Lock, full_memory: FillMemory
 ) -> None:
     full_memory()
     with pytest.raises(ServerError, match=OUT_OF_MEMORY):
@@ -22,7 +20,7 @@ def test_acquire_of_a_free_key_is_refused_with_nothing_changed(
 
 
 def test_acquire_past_dead_waiters_is_refused_with_nothing_changed(
-    lock: Lock, full_memory: Callable[[], object]
+    lock: Lock, full_memory: FillMemory
 ) -> None:
     lock.acquire(A)
     lock.acquire(B)
@@ -38,7 +36,7 @@ def test_acquire_past_dead_waiters_is_refused_with_nothing_changed(
 
 
 def test_new_place_in_the_queue_is_refused_with_nothing_changed(
-    lock: Lock, full_memory: Callable[[], object]
+    lock: Lock, full_memory: FillMemory
 ) -> None:
     lock.acquire(A)
     full_memory()
@@ -47,31 +45,27 @@ def test_new_place_in_the_queue_is_refused_with_nothing_changed(
     assert lock.left() == {lock.key, lock.fence}
 
 
-def test_busy_is_told(lock: Lock, full_memory: Callable[[], object]) -> None:
+def test_busy_is_told(lock: Lock, full_memory: FillMemory) -> None:
     lock.acquire(A)
     full_memory()
     assert lock.acquire(B, wait=0)[0] == 0
 
 
 @pytest.mark.parametrize("wait", [0, 1])
-def test_acquire_sent_again_finds_its_grant(
-    lock: Lock, full_memory: Callable[[], object], wait: int
-) -> None:
+def test_acquire_sent_again_finds_its_grant(lock: Lock, full_memory: FillMemory, wait: int) -> None:
     lock.acquire(A)
     full_memory()
     assert lock.acquire(A, wait=wait)[0] == 1
 
 
-def test_poll_of_a_waiter_works(lock: Lock, full_memory: Callable[[], object]) -> None:
+def test_poll_of_a_waiter_works(lock: Lock, full_memory: FillMemory) -> None:
     lock.acquire(A)
     lock.acquire(B)
     full_memory()
     assert lock.acquire(B)[0] == 2
 
 
-def test_poll_of_a_waiter_is_granted_the_free_key(
-    lock: Lock, full_memory: Callable[[], object]
-) -> None:
+def test_poll_of_a_waiter_is_granted_the_free_key(lock: Lock, full_memory: FillMemory) -> None:
     lock.acquire(A)
     lock.acquire(B)
     lock.lapse()
@@ -80,9 +74,7 @@ def test_poll_of_a_waiter_is_granted_the_free_key(
     assert lock.holder() == B
 
 
-def test_release_grants_the_next(
-    lock: Lock, full_memory: Callable[[], object], listen
-) -> None:
+def test_release_grants_the_next(lock: Lock, full_memory: FillMemory, listen: Listen) -> None:
     waiter = listen(B)
     lock.acquire(A)
     lock.acquire(B)
@@ -92,9 +84,7 @@ def test_release_grants_the_next(
     assert lock.release(B) == [1, 0, 0]
 
 
-def test_cancel_renew_requeue_and_drop_work(
-    lock: Lock, full_memory: Callable[[], object]
-) -> None:
+def test_cancel_renew_requeue_and_drop_work(lock: Lock, full_memory: FillMemory) -> None:
     second = owner("a", 2)
     lock.acquire(A)
     lock.acquire(B)

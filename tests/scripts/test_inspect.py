@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lock import Lock, owner
+from lock import Denied, Listen, Lock, owner
 
 A, B, C = owner("a", b=8), owner("b"), owner("c")
 
@@ -15,7 +15,7 @@ def test_free_key(lock: Lock) -> None:
     assert before <= now <= lock.now_us() // 1000
 
 
-def test_held_key_with_waiters(lock: Lock, listen) -> None:
+def test_held_key_with_waiters(lock: Lock, listen: Listen) -> None:
     listen(B)
     _, first, _ = lock.acquire(A)
     tickets = [lock.acquire(value)[3] for value in (B, C)]
@@ -27,7 +27,7 @@ def test_held_key_with_waiters(lock: Lock, listen) -> None:
     assert all(now + 4000 < seen <= now + 5000 for seen in entries[2::4])
 
 
-def test_stale_and_unknown_entries_are_not_live(lock: Lock, listen) -> None:
+def test_stale_and_unknown_entries_are_not_live(lock: Lock, listen: Listen) -> None:
     listen(B)
     listen(C)
     lock.acquire(A)
@@ -68,7 +68,7 @@ def test_at_most_a_thousand_entries_are_told(lock: Lock) -> None:
     assert reply[5] == owner("w0")
 
 
-def test_it_only_reads(lock: Lock, denied) -> None:
+def test_it_only_reads(lock: Lock, denied: Denied) -> None:
     lock.acquire(A)
     lock.acquire(B)
     lock.make_stale(B)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lock import Lock, Message, owner
+from lock import Connect, Listen, Lock, Message, owner
 
 A, B, C, D = (owner(name) for name in "abcd")
 
@@ -69,7 +69,9 @@ def test_newcomer_stands_behind_a_ticket_ahead_of_the_clock(lock: Lock) -> None:
     assert lock.waiting() == [B, C]
 
 
-def test_free_key_goes_to_the_first_live_waiter_not_to_the_newcomer(lock: Lock, listen) -> None:
+def test_free_key_goes_to_the_first_live_waiter_not_to_the_newcomer(
+    lock: Lock, listen: Listen
+) -> None:
     waiter = listen(B)
     lock.acquire(A)
     lock.acquire(B)
@@ -83,7 +85,7 @@ def test_free_key_goes_to_the_first_live_waiter_not_to_the_newcomer(lock: Lock, 
     assert (lock.holder(), lock.waiting()) == (B, [C])
 
 
-def test_try_once_on_a_free_key_with_waiters_grants_the_waiter(lock: Lock, listen) -> None:
+def test_try_once_on_a_free_key_with_waiters_grants_the_waiter(lock: Lock, listen: Listen) -> None:
     waiter = listen(B)
     lock.acquire(A)
     lock.acquire(B)
@@ -93,7 +95,9 @@ def test_try_once_on_a_free_key_with_waiters_grants_the_waiter(lock: Lock, liste
     assert (lock.holder(), lock.waiting()) == (B, [])
 
 
-def test_waiter_without_subscriber_is_passed_over_and_keeps_its_place(lock: Lock, listen) -> None:
+def test_waiter_without_subscriber_is_passed_over_and_keeps_its_place(
+    lock: Lock, listen: Listen
+) -> None:
     listen(C)
     lock.acquire(A)
     lock.acquire(B)
@@ -104,7 +108,7 @@ def test_waiter_without_subscriber_is_passed_over_and_keeps_its_place(lock: Lock
     assert lock.waiting() == [B, D]
 
 
-def test_waiter_that_left_its_channel_is_passed_over(lock: Lock, listen) -> None:
+def test_waiter_that_left_its_channel_is_passed_over(lock: Lock, listen: Listen) -> None:
     gone = listen(B)
     lock.acquire(A)
     lock.acquire(B)
@@ -114,7 +118,7 @@ def test_waiter_that_left_its_channel_is_passed_over(lock: Lock, listen) -> None
     assert lock.waiting() == [B]
 
 
-def test_pattern_subscriber_makes_nobody_alive(lock: Lock, connect) -> None:
+def test_pattern_subscriber_makes_nobody_alive(lock: Lock, connect: Connect) -> None:
     watcher = connect()
     watcher.call("PSUBSCRIBE", "*")
     lock.acquire(A)
@@ -132,7 +136,9 @@ def test_poller_is_alive_without_subscriber_and_though_stale(lock: Lock) -> None
     assert (lock.holder(), lock.waiting()) == (B, [])
 
 
-def test_poller_without_subscriber_is_served_before_those_behind_it(lock: Lock, listen) -> None:
+def test_poller_without_subscriber_is_served_before_those_behind_it(
+    lock: Lock, listen: Listen
+) -> None:
     listen(C)
     lock.acquire(A)
     lock.acquire(B)
@@ -142,7 +148,7 @@ def test_poller_without_subscriber_is_served_before_those_behind_it(lock: Lock, 
     assert (lock.holder(), lock.waiting()) == (B, [C])
 
 
-def test_live_waiter_before_the_poller_is_served_first(lock: Lock, listen) -> None:
+def test_live_waiter_before_the_poller_is_served_first(lock: Lock, listen: Listen) -> None:
     listen(B)
     lock.acquire(A)
     lock.acquire(B)
@@ -152,7 +158,7 @@ def test_live_waiter_before_the_poller_is_served_first(lock: Lock, listen) -> No
     assert lock.holder() == B
 
 
-def test_stale_waiter_is_removed_though_it_is_subscribed(lock: Lock, listen) -> None:
+def test_stale_waiter_is_removed_though_it_is_subscribed(lock: Lock, listen: Listen) -> None:
     listen(B)
     lock.acquire(A)
     lock.acquire(B)
@@ -176,7 +182,7 @@ def test_stale_waiters_are_removed_while_the_key_is_held(lock: Lock) -> None:
     assert lock.waiting() == [B]
 
 
-def test_stale_waiters_are_removed_at_a_hand_over(lock: Lock, listen) -> None:
+def test_stale_waiters_are_removed_at_a_hand_over(lock: Lock, listen: Listen) -> None:
     listen(B)
     lock.acquire(A)
     for value in (B, C, D):
@@ -194,7 +200,7 @@ def test_holder_that_asks_again_leaves_its_place(lock: Lock) -> None:
     assert lock.left() == {lock.key, lock.fence}
 
 
-def test_entry_that_seen_does_not_know_is_removed(lock: Lock, listen) -> None:
+def test_entry_that_seen_does_not_know_is_removed(lock: Lock, listen: Listen) -> None:
     listen(B)
     lock.acquire(A)
     lock.acquire(B)
@@ -222,7 +228,7 @@ def test_no_more_than_sixty_four_stale_entries_are_removed_at_once(lock: Lock) -
     assert len(lock.waiting()) == 100 - 64
 
 
-def test_waiter_is_granted_what_its_own_value_says(lock: Lock, listen) -> None:
+def test_waiter_is_granted_what_its_own_value_says(lock: Lock, listen: Listen) -> None:
     value = owner("b", ttl=40_000, b=5)
     waiter = listen(value)
     lock.acquire(A)
@@ -234,7 +240,7 @@ def test_waiter_is_granted_what_its_own_value_says(lock: Lock, listen) -> None:
     assert 35_000 < lock.pttl() <= 40_000
 
 
-def test_message_says_a_token_that_is_larger_than_the_mark(lock: Lock, listen) -> None:
+def test_message_says_a_token_that_is_larger_than_the_mark(lock: Lock, listen: Listen) -> None:
     waiter = listen(B)
     lock.acquire(owner("a", b=1000))
     mark = int(lock.acquire(B)[4])
@@ -242,7 +248,9 @@ def test_message_says_a_token_that_is_larger_than_the_mark(lock: Lock, listen) -
     assert Message.parse(waiter.message()).first > mark
 
 
-def test_five_hundred_entries_without_subscriber_cost_a_bounded_time(lock: Lock, listen) -> None:
+def test_five_hundred_entries_without_subscriber_cost_a_bounded_time(
+    lock: Lock, listen: Listen
+) -> None:
     waiter = listen(B)
     lock.acquire(A)
     for index in range(500):
@@ -259,7 +267,7 @@ def test_five_hundred_entries_without_subscriber_cost_a_bounded_time(lock: Lock,
 
 
 @pytest.mark.parametrize("position", [1023, 1024])
-def test_search_ends_behind_a_thousand_entries(lock: Lock, listen, position: int) -> None:
+def test_search_ends_behind_a_thousand_entries(lock: Lock, listen: Listen, position: int) -> None:
     listen(B)
     now = lock.now_us()
     for index in range(position):

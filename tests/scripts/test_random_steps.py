@@ -1,11 +1,11 @@
-"""Random requests of a few clients, some of them deaf: the rules that must hold behind every step."""
+"""Random requests of a few clients, some deaf: the rules that must hold behind every step."""
 
 from __future__ import annotations
 
 import random
 
 import pytest
-from lock import Lock, Message, owner
+from lock import Connect, Lock, Message, owner
 from resp import Connection
 
 STEPS = 400
@@ -33,7 +33,9 @@ class World:
     def step(self) -> None:
         client = self.random.choice(CLIENTS)
         value = self.value[client]
-        action = self.random.choice((self.acquire, self.acquire, self.release, self.requeue, self.fault))
+        action = self.random.choice(
+            (self.acquire, self.acquire, self.release, self.requeue, self.fault)
+        )
         ahead = self.live_before(value)
         action(client, value)
         self.hear()
@@ -111,7 +113,7 @@ class World:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_rules_hold_behind_every_step(lock: Lock, connect, seed: int) -> None:
+def test_rules_hold_behind_every_step(lock: Lock, connect: Connect, seed: int) -> None:
     listener = connect()
     listener.subscribe(*(f"lockc:wake:{client}" for client in CLIENTS if "deaf" not in client))
     world = World(lock, listener, seed)

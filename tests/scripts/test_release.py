@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lock import Lock, Message, owner
+from lock import Connect, Listen, Lock, Message, owner
 from resp import Connection
 
 A, B, C = owner("a"), owner("b"), owner("c")
@@ -29,7 +29,7 @@ def test_what_is_another_s_stays(lock: Lock, holder: bytes) -> None:
     assert lock.holder() == holder
 
 
-def test_next_waiter_is_granted_in_the_same_step_and_told(lock: Lock, listen) -> None:
+def test_next_waiter_is_granted_in_the_same_step_and_told(lock: Lock, listen: Listen) -> None:
     waiter = listen(B)
     _, token, _ = lock.acquire(A)
     lock.acquire(B)
@@ -50,7 +50,7 @@ def test_cancel_of_a_waiter_takes_it_out(lock: Lock) -> None:
     assert lock.left() == {lock.key, lock.fence}
 
 
-def test_cancel_of_the_head_on_a_free_key_grants_the_next(lock: Lock, listen) -> None:
+def test_cancel_of_the_head_on_a_free_key_grants_the_next(lock: Lock, listen: Listen) -> None:
     waiter = listen(C)
     lock.acquire(A)
     lock.acquire(B)
@@ -61,7 +61,7 @@ def test_cancel_of_the_head_on_a_free_key_grants_the_next(lock: Lock, listen) ->
     assert lock.holder() == C
 
 
-def test_cancelled_waiter_is_not_granted_though_it_is_live(lock: Lock, listen) -> None:
+def test_cancelled_waiter_is_not_granted_though_it_is_live(lock: Lock, listen: Listen) -> None:
     waiter = listen(B)
     lock.acquire(A)
     lock.acquire(B)
@@ -71,7 +71,7 @@ def test_cancelled_waiter_is_not_granted_though_it_is_live(lock: Lock, listen) -
     assert waiter.message(0.05) is None
 
 
-def test_holder_that_still_has_a_place_leaves_it(lock: Lock, listen) -> None:
+def test_holder_that_still_has_a_place_leaves_it(lock: Lock, listen: Listen) -> None:
     listen(B)
     lock.acquire(A)
     lock.acquire(B)
@@ -80,7 +80,9 @@ def test_holder_that_still_has_a_place_leaves_it(lock: Lock, listen) -> None:
     assert lock.left() == {lock.fence}
 
 
-def test_release_on_a_free_key_without_own_place_grants_the_waiter(lock: Lock, listen) -> None:
+def test_release_on_a_free_key_without_own_place_grants_the_waiter(
+    lock: Lock, listen: Listen
+) -> None:
     listen(B)
     lock.acquire(A)
     lock.acquire(B)
@@ -90,7 +92,7 @@ def test_release_on_a_free_key_without_own_place_grants_the_waiter(lock: Lock, l
 
 
 def test_dead_waiters_only_get_the_key_deleted_and_the_first_a_hint(
-    lock: Lock, connect
+    lock: Lock, connect: Connect
 ) -> None:
     """Nobody subscribes the channel when the script looks, so the hint is seen by a pattern."""
     watcher = connect()
@@ -109,7 +111,7 @@ def test_dead_waiters_only_get_the_key_deleted_and_the_first_a_hint(
     assert lock.waiting() == [B, C]
 
 
-def test_stale_waiters_get_no_hint(lock: Lock, connect) -> None:
+def test_stale_waiters_get_no_hint(lock: Lock, connect: Connect) -> None:
     watcher = connect()
     watcher.call("PSUBSCRIBE", "lockc:wake:*")
     lock.acquire(A)
@@ -121,7 +123,9 @@ def test_stale_waiters_get_no_hint(lock: Lock, connect) -> None:
     assert lock.waiting() == []
 
 
-def test_waiter_passed_over_gets_no_hint_when_another_is_granted(lock: Lock, listen, connect) -> None:
+def test_waiter_passed_over_gets_no_hint_when_another_is_granted(
+    lock: Lock, listen: Listen, connect: Connect
+) -> None:
     watcher = connect()
     watcher.call("PSUBSCRIBE", "lockc:wake:*")
     listen(C)
@@ -144,7 +148,9 @@ def test_cancel_works_though_the_key_has_another_type(lock: Lock) -> None:
     assert lock.connection.call("TYPE", lock.key) == b"hash"
 
 
-def test_efficiency_lock_hands_over_like_any_other(lock: Lock, listen, connection: Connection) -> None:
+def test_efficiency_lock_hands_over_like_any_other(
+    lock: Lock, listen: Listen, connection: Connection
+) -> None:
     waiter = listen(B)
     value = owner("a", b=0)
     connection.call("SET", lock.key, value, "NX", "PX", 5000)
@@ -153,7 +159,7 @@ def test_efficiency_lock_hands_over_like_any_other(lock: Lock, listen, connectio
     assert Message.parse(waiter.message()).owner == B
 
 
-def test_efficiency_waiter_is_granted_one_token(lock: Lock, listen) -> None:
+def test_efficiency_waiter_is_granted_one_token(lock: Lock, listen: Listen) -> None:
     value = owner("b", b=0)
     waiter = listen(value)
     lock.acquire(A)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lock import Lock, owner
+from lock import Listen, Lock, owner
 
 A, B = owner("a"), owner("b")
 
@@ -54,7 +54,7 @@ def test_renew_touches_nothing_but_the_key(lock: Lock) -> None:
     assert lock.last_token() == before
 
 
-def test_drop_deletes_what_is_ours_and_grants_nobody(lock: Lock, listen) -> None:
+def test_drop_deletes_what_is_ours_and_grants_nobody(lock: Lock, listen: Listen) -> None:
     listen(B)
     lock.acquire(A)
     lock.acquire(B)

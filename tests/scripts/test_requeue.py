@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lock import Lock, Message, owner
+from lock import Listen, Lock, Message, owner
 from resp import ServerError
 
 V1, V2, V3 = (owner("a", seq) for seq in (1, 2, 3))
@@ -19,7 +19,7 @@ def test_alone_it_takes_the_key_for_the_next_owner_value(lock: Lock) -> None:
     assert lock.left() == {lock.key, lock.fence}
 
 
-def test_with_a_waiter_it_hands_over_and_queues_behind(lock: Lock, listen) -> None:
+def test_with_a_waiter_it_hands_over_and_queues_behind(lock: Lock, listen: Listen) -> None:
     waiter = listen(B)
     lock.acquire(V1)
     lock.acquire(B)
@@ -32,7 +32,7 @@ def test_with_a_waiter_it_hands_over_and_queues_behind(lock: Lock, listen) -> No
     assert int(ticket) > 0
 
 
-def test_new_value_stands_behind_all_that_wait(lock: Lock, listen) -> None:
+def test_new_value_stands_behind_all_that_wait(lock: Lock, listen: Listen) -> None:
     listen(B)
     others = [owner(name) for name in "cde"]
     lock.acquire(V1)
@@ -51,7 +51,7 @@ def test_sent_again_it_draws_anew_for_the_value_that_holds(lock: Lock) -> None:
     assert lock.holder() == V2
 
 
-def test_sent_again_it_keeps_the_place(lock: Lock, listen) -> None:
+def test_sent_again_it_keeps_the_place(lock: Lock, listen: Listen) -> None:
     listen(B)
     lock.acquire(V1)
     lock.acquire(B)
@@ -85,7 +85,7 @@ def test_another_holder_is_left_alone_and_waited_for(lock: Lock) -> None:
     assert (lock.holder(), lock.waiting()) == (B, [V2])
 
 
-def test_place_of_the_given_up_value_is_left_and_never_served(lock: Lock, listen) -> None:
+def test_place_of_the_given_up_value_is_left_and_never_served(lock: Lock, listen: Listen) -> None:
     listen(V1)
     lock.acquire(B)
     lock.acquire(V1)
@@ -97,7 +97,7 @@ def test_place_of_the_given_up_value_is_left_and_never_served(lock: Lock, listen
 def test_unusable_fence_changes_nothing_until_the_release(lock: Lock) -> None:
     lock.acquire(V1)
     lock.connection.call("SET", lock.fence, "none")
-    with pytest.raises(ServerError, match="^LOCKCFENCE"):
+    with pytest.raises(ServerError, match=r"^LOCKCFENCE"):
         lock.requeue(V1, V2)
     assert lock.holder() == V1
     assert lock.release(V1) == [1, 0, 0]

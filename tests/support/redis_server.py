@@ -94,7 +94,7 @@ class RedisServer:
     def resume(self) -> None:
         os.kill(self.pid, signal.SIGCONT)
 
-    def connect(self, **options: object) -> Connection:
+    def connect(self, **options: str | float | None) -> Connection:
         return Connection(self.port, **options)  # type: ignore[arg-type]
 
     def close(self) -> None:
@@ -134,12 +134,9 @@ class RedisServer:
         deadline = time.monotonic() + READY_WITHIN
         while time.monotonic() < deadline and self._process.poll() is None:
             # Its process id shows that it is this server that answers on the port.
-            with contextlib.suppress(OSError, ServerError):
-                with self.connect(timeout=1.0) as connection:
-                    info = connection.call("INFO", "server")
-                    assert isinstance(info, bytes)
-                    if b"process_id:%d\r" % self._process.pid in info:
-                        return True
+            with contextlib.suppress(OSError, ServerError), self.connect(timeout=1.0) as connection:
+                if b"process_id:%d\r" % self.pid in connection.call("INFO", "server"):
+                    return True
             time.sleep(0.01)
         return False
 
@@ -161,8 +158,7 @@ def run(arguments: list[str]) -> int:
     split = arguments.index("--")
     names, command = arguments[:split], arguments[split + 1 :]
     options: dict[str, str | int] = {
-        name.removeprefix("--"): value
-        for name, value in zip(names[::2], names[1::2], strict=True)
+        name.removeprefix("--"): value for name, value in zip(names[::2], names[1::2], strict=True)
     }
     with RedisServer(options) as server:
         environment = {

@@ -99,10 +99,8 @@ class Connection:
             push = self.read(timeout)
         except TimeoutError:
             return None
-        assert isinstance(push, list) and push[0] == b"message", push
-        payload = push[2]
-        assert isinstance(payload, bytes)
-        return payload
+        assert push[0] == b"message", push
+        return push[2]
 
     def close(self) -> None:
         self._file.close()
@@ -121,8 +119,8 @@ class Connection:
 
     def _wait_readable(self, timeout: float) -> None:
         before = self._socket.gettimeout()
-        # A buffered reader that timed out refuses to go on, so the wait is made by peeking below it;
-        # what it has buffered already is at hand without any wait.
+        # A buffered reader that timed out refuses to go on, so the wait is made by peeking below
+        # it; what it has buffered already is at hand without any wait.
         self._socket.settimeout(0.0)
         try:
             buffered = bool(self._file.peek(1))
