@@ -1,0 +1,3 @@
+module lockc
+
+go 1.19
