@@ -7,18 +7,18 @@ import sys
 from pathlib import Path
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+\s+(.+?)\s*$", re.MULTILINE)
 
 
 def anchors(path: Path) -> set[str]:
     """The names by which the headings of a Markdown file can be linked to."""
-    headings = HEADING.findall(FENCE.sub("", path.read_text(encoding="utf-8")))
+    headings = HEADING.findall(path.read_text(encoding="utf-8"))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def broken_links(page: Path) -> list[str]:
-    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    text = CODE.sub("", page.read_text(encoding="utf-8"))
     broken = []
     for link in LINK.findall(text):
         if re.match(r"[a-z]+:", link):

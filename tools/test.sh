@@ -16,36 +16,39 @@ failed=0
 rm -rf "$logs"
 mkdir -p "$logs"
 
-# Each of these prints "PASSED FAILED" as told by the log of one kind of test runner.
+# Each of these prints "PASSED FAILED SKIPPED" as told by the log of one kind of test runner.
 count_ctest() { # GoogleTest and CMocka close a program with lines of the same form
   awk '/\[  PASSED  \].* tests?(\(s\))?\./ { passed += number($0) }
        /\[  FAILED  \].* tests?(\(s\))?, listed/ { failed += number($0) }
+       /\[  SKIPPED \].* tests?(\(s\))?, listed/ { skipped += number($0) }
        /% tests passed, [0-9]+ tests failed out of/ { programs = $4 }
        function number(line) { match(line, /[0-9]+ tests?/); return substr(line, RSTART) + 0 }
-       END { print passed + 0, (failed < programs ? programs : failed) + 0 }' "$1"
+       END { print passed + 0, (failed < programs ? programs : failed) + 0, skipped + 0 }' "$1"
 }
 count_pytest() {
-  awk '/^=* ?[0-9]+ (passed|failed|error)/ || /^=+ .* in [0-9.]+s/ { summary = $0 }
+  awk '/ in [0-9.]+s/ { summary = $0 }
        function count(word) {
          return match(summary, "[0-9]+ " word) ? substr(summary, RSTART) + 0 : 0
        }
-       END { print count("passed"), count("failed") + count("error") }' "$1"
+       END { print count("passed"), count("failed") + count("error"), count("skipped") }' "$1"
 }
 count_go() {
-  awk '/^ *--- PASS/ { passed++ } /^ *--- FAIL/ { failed++ } END { print passed + 0, failed + 0 }' "$1"
+  awk '/^ *--- / { count[$2]++ }
+       END { print count["PASS:"] + 0, count["FAIL:"] + 0, count["SKIP:"] + 0 }' "$1"
 }
 
 # run NAME KIND COMMAND...
 run() {
-  local name=$1 kind=$2 log=$logs/${1//\//-}.log start=$SECONDS status=0 good bad
+  local name=$1 kind=$2 log=$logs/${1//\//-}.log start=$SECONDS status=0 good bad skipped
   shift 2
   printf '%-28s ' "$name"
   timeout --kill-after=10 900 "$@" >"$log" 2>&1 || status=$?
-  read -r good bad < <("count_$kind" "$log")
+  read -r good bad skipped < <("count_$kind" "$log")
   if [ $((good + bad)) -eq 0 ] || { [ $status -ne 0 ] && [ "$bad" -eq 0 ]; }; then
     bad=$((bad + 1))
   fi
-  echo "$good passed, $bad failed ($((SECONDS - start)) s)"
+  [ "$skipped" -eq 0 ] && skipped='' || skipped=", $skipped skipped"
+  echo "$good passed, $bad failed$skipped ($((SECONDS - start)) s)"
   if [ "$bad" -ne 0 ]; then
     echo "--- the end of $log:"
     tail -n 120 "$log"
