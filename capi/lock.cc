@@ -1,0 +1,86 @@
+// lockc_client_acquire and lockc_lock_*: one grant, from its acquire to its end.
+#include <algorithm>
+
+#include "guard.h"
+#include "handles.h"
+
+using lockc::Completion;
+using lockc::Error;
+using lockc::Millis;
+using lockc::Status;
+using lockc::Ttl;
+using lockc::capi::guard;
+using lockc::capi::null_error;
+
+namespace {
+
+// What makes a lock useless before anything is asked.
+Error unusable(const lockc_lock* lock) {
+  if (lock == nullptr) return null_error("lock");
+  if (lock->client.is_inherited()) return lockc::capi::forked_error();
+  if (lock->client->is_closed()) return lockc::capi::closed_error();
+  return {};
+}
+
+}  // namespace
+
+lockc_status lockc_client_acquire(lockc_lock** out, lockc_client* client, const char* key,
+                                  size_t key_len, const lockc_acquire_options* opts,
+                                  lockc_error** err) {
+  return guard(err, [&]() -> Error {
+    if (out == nullptr) return null_error("out");
+    *out = nullptr;
+    if (client == nullptr) return null_error("client");
+    const auto core = client->get();
+    if (!core) return core.error();
+    auto request = lockc::capi::read_request(**core, key, key_len, opts);
+    if (!request) return request.error();
+    Completion done = (*core)->acquire(std::move(*request));
+    if (done.grant != nullptr) *out = new lockc_lock(*core, std::move(done.grant));
+    return std::move(done.outcome);
+  });
+}
+
+lockc_status lockc_lock_extend(lockc_lock* lock, int64_t ttl_ms, lockc_error** err) {
+  return guard(err, [&]() -> Error {
+    if (Error error = unusable(lock); error.status != Status::kOk) return error;
+    const auto ttl = Ttl::make(ttl_ms);
+    if (!ttl) return ttl.error();
+    return lock->client->extend(*lock->grant, *ttl);
+  });
+}
+
+lockc_status lockc_lock_release(lockc_lock* lock, lockc_error** err) {
+  return guard(err, [&]() -> Error {
+    if (Error error = unusable(lock); error.status != Status::kOk) return error;
+    return lock->client->release(*lock->grant);
+  });
+}
+
+void lockc_lock_free(lockc_lock* lock) {
+  if (lock == nullptr) return;
+  guard([&] {
+    if (unusable(lock).status == Status::kOk) lock->client->release(*lock->grant, lockc::Owed());
+  });
+  delete lock;
+}
+
+uint64_t lockc_lock_token(const lockc_lock* lock) {
+  return lock == nullptr ? 0 : lock->grant->token().value;
+}
+
+int64_t lockc_lock_remaining_ms(const lockc_lock* lock) {
+  if (lock == nullptr || lock->client.is_inherited() || lock->client->is_closed()) return 0;
+  const auto left = lock->grant->remaining(lock->client->now());
+  return std::chrono::floor<Millis>(left).count();
+}
+
+const char* lockc_lock_owner(const lockc_lock* lock) {
+  return lock == nullptr ? "" : lock->grant->owner().c_str();
+}
+
+int32_t lockc_lock_lost_reason(const lockc_lock* lock) {
+  if (lock == nullptr) return LOCKC_LOST_NOT;
+  if (lock->client.is_inherited()) return LOCKC_LOST_FORKED;
+  return static_cast<int32_t>(lock->grant->loss());
+}

@@ -1,0 +1,56 @@
+#include "base/types.h"
+
+#include <charconv>
+
+namespace lockc {
+namespace {
+
+constexpr std::string_view kReserved = "lockc:";
+
+void append(std::string& text, uint64_t number) {
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  text.append(digits, end);
+}
+
+}  // namespace
+
+Result<Key> Key::make(std::string_view prefix, std::string_view name) {
+  if (name.empty()) return Error{Status::kInvalid, "the key is empty"};
+  std::string text;
+  text.reserve(prefix.size() + name.size());
+  text.append(prefix).append(name);
+  if (text.size() > kMaxSize) {
+    return Error{Status::kInvalid, "the key has " + std::to_string(text.size()) +
+                                       " bytes with its prefix, more than 4096"};
+  }
+  if (text.starts_with(kReserved)) {
+    return Error{Status::kInvalid, "keys that begin with lockc: belong to lockc itself"};
+  }
+  return Key(std::move(text));
+}
+
+Result<Ttl> Ttl::make(int64_t ms) {
+  if (ms < kMin.count() || ms > kMax.count()) {
+    return Error{Status::kInvalid, "ttl is " + std::to_string(ms) +
+                                       " ms, not within 10 ms and one year (31536000000 ms)"};
+  }
+  return Ttl(Millis(ms));
+}
+
+Duration Ttl::proven() const {
+  const Duration whole = millis_;
+  return whole - whole / 100 - Millis(2);
+}
+
+Owner::Owner(std::string_view client, uint64_t seq, Ttl ttl, uint32_t block) {
+  text_.reserve(client.size() + 40);
+  text_.append("lc1:").append(client).append(":");
+  append(text_, seq);
+  text_ += ":x:";
+  append(text_, static_cast<uint64_t>(ttl.millis().count()));
+  text_ += ':';
+  append(text_, block);
+}
+
+}  // namespace lockc

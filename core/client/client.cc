@@ -1,0 +1,201 @@
+#include "client/client.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/random.h"
+#include "lock/inspect.h"
+
+namespace lockc {
+namespace {
+
+std::string default_name() {
+  std::string host(256, '\0');
+  if (::gethostname(host.data(), host.size() - 1) != 0) host.assign("host");
+  host.resize(host.find('\0'));
+  for (char& c : host) {
+    if (c <= ' ' || c > '~') c = '_';
+  }
+  return host + "/" + std::to_string(::getpid());
+}
+
+Node::Config configure(const ClientOptions& options) {
+  const std::string client = random_name();
+  const std::string& given = options.client_name;
+  const std::string name = "lockc:" + client + ":" + (given.empty() ? default_name() : given);
+  return {options.endpoint, {options.connect_timeout, options.reply_timeout}, {client, name}};
+}
+
+Registry::Settings registry_settings(const ClientOptions& options, const std::string& client) {
+  return {client,           options.handover_max, options.handover_time,
+          options.spin_min, options.spin_max,     options.max_waiters};
+}
+
+Error closed_error() { return {Status::kClosed, "the client is closed"}; }
+
+// A sink on the caller's stack: it waits there until told, so nobody owns it.
+std::shared_ptr<Sink> on_stack(Slot& slot) { return {std::shared_ptr<void>(), &slot}; }
+
+}  // namespace
+
+Client::Client(ClientOptions options)
+    : options_(std::move(options)),
+      log_(options_.log_fd),
+      config_(configure(options_)),
+      loop_(clock_, reactor_, Random()),
+      node_(loop_, config_, log_, [this](bool changed) { registry_.on_reconnected(changed); }),
+      store_(node_, options_.fence_retention),
+      watchdog_(loop_, store_, {options_.renew_every, options_.renew_batch}),
+      wake_(loop_, config_, log_,
+            {[this] { registry_.on_channel_confirmed(); },
+             [this] { registry_.on_channel_lost(); },
+             [this](const WakeMessage& message) { registry_.on_message(message); }}),
+      registry_(loop_, store_, wake_, watchdog_,
+                registry_settings(options_, config_.identity.client)),
+      runner_(clock_, reactor_, loop_) {}
+
+Client::~Client() { close(); }
+
+Result<std::shared_ptr<Client>> Client::open(ClientOptions options) {
+  const auto checked = options.check();
+  if (!checked) return checked.error();
+  std::shared_ptr<Client> client(new Client(std::move(options)));
+  client->runner_.start(client->node_);
+  return client;
+}
+
+// ---- blocking
+
+Error Client::wait_for(Completion::Kind kind, const std::function<void(Owed)>& submit) {
+  if (is_closed()) return closed_error();
+  Slot slot;
+  runner_.call(slot, [&] { submit(Owed(on_stack(slot), kind, 0)); });
+  return slot.take().outcome;
+}
+
+Completion Client::acquire(AcquireRequest request) {
+  if (is_closed()) return {0, Completion::Kind::kAcquire, closed_error(), nullptr};
+  Slot slot;
+  runner_.call(slot, [&] {
+    Owed owed(on_stack(slot), Completion::Kind::kAcquire, 0);
+    slot.waiter = registry_.acquire(std::move(request), std::move(owed));
+  });
+  return slot.take();
+}
+
+Error Client::extend(const std::shared_ptr<Grant>& grant, Ttl ttl) {
+  return wait_for(Completion::Kind::kExtend, [&](Owed owed) {
+    registry_.extend(grant, ttl, std::move(owed));
+  });
+}
+
+Error Client::release(const std::shared_ptr<Grant>& grant) {
+  return wait_for(Completion::Kind::kRelease, [&](Owed owed) {
+    registry_.release(grant, std::move(owed));
+  });
+}
+
+Error Client::connect(Millis timeout) {
+  // The timer ends the wait for a connection that takes longer than the caller has time for.
+  std::shared_ptr<Timer> timer;
+  const Error outcome = wait_for(Completion::Kind::kAcquire, [&](Owed owed) {
+    auto shared = std::make_shared<Owed>(std::move(owed));
+    timer = std::make_shared<Timer>(loop_.timers(), [shared, timeout] {
+      shared->tell(Error{Status::kUnreachable,
+                         "no connection within " + std::to_string(timeout.count()) + " ms"});
+    });
+    timer->arm(after(loop_.now(), timeout));
+    node_.connect([shared](const Result<std::monostate>& result) {
+      shared->tell(result ? Error{} : result.error());
+    });
+  });
+  if (timer != nullptr) runner_.inside([&] { timer.reset(); });
+  return outcome;
+}
+
+Result<std::string> Client::inspect(const Key& key) {
+  std::string text;
+  Error outcome = wait_for(Completion::Kind::kAcquire, [&](Owed owed) {
+    inspect_key(node_, store_, key, [&text, owed = std::move(owed)](const auto& found) mutable {
+      if (found) text = *found;
+      owed.tell(found ? Error{} : found.error());
+    });
+  });
+  if (outcome.status != Status::kOk) return outcome;
+  return text;
+}
+
+// ---- by completion queue
+
+Completion Client::acquire(AcquireRequest request, const std::shared_ptr<CompletionQueue>& queue,
+                           uint64_t tag, bool at_once) {
+  if (is_closed()) return {tag, Completion::Kind::kAcquire, closed_error(), nullptr};
+  Completion pending{tag, Completion::Kind::kAcquire, {Status::kPending, {}}, nullptr};
+  if (!at_once) {
+    runner_.inside([&] {
+      auto waiter = registry_.acquire(std::move(request),
+                                      Owed(queue, Completion::Kind::kAcquire, tag));
+      if (waiter != nullptr && waiter->owed) queue->remember(tag, waiter);
+    });
+    return pending;
+  }
+  Slot slot;
+  const auto submit = [&] {
+    Owed owed(on_stack(slot), Completion::Kind::kAcquire, tag);
+    slot.waiter = registry_.acquire(std::move(request), std::move(owed));
+  };
+  const auto otherwise = [&] {
+    slot.waiter->owed.redirect(queue);
+    queue->remember(tag, slot.waiter);
+  };
+  return runner_.call_once(slot, submit, otherwise) ? slot.take() : pending;
+}
+
+void Client::extend(const std::shared_ptr<Grant>& grant, Ttl ttl, Owed owed) {
+  if (is_closed()) return owed.tell(closed_error());
+  runner_.inside([&] { registry_.extend(grant, ttl, std::move(owed)); });
+}
+
+void Client::release(const std::shared_ptr<Grant>& grant, Owed owed) {
+  if (is_closed()) return owed.tell(closed_error());
+  runner_.inside([&] { registry_.release(grant, std::move(owed)); });
+}
+
+void Client::cancel(CompletionQueue& queue, uint64_t tag) {
+  runner_.inside([&] {
+    if (const auto waiter = queue.find(tag)) registry_.cancel(waiter, Status::kCancelled);
+  });
+}
+
+void Client::close(CompletionQueue& queue) {
+  runner_.inside([&] {
+    for (const auto& waiter : queue.outstanding()) registry_.cancel(waiter, Status::kCancelled);
+    for (const Completion& left : queue.close()) {
+      if (left.grant != nullptr) registry_.release(left.grant, Owed());
+    }
+  });
+}
+
+// ---- the end
+
+void Client::close() {
+  if (closed_.exchange(true)) return;
+  Slot slot;
+  std::shared_ptr<Timer> limit;
+  runner_.call(slot, [&] {
+    auto owed = std::make_shared<Owed>(on_stack(slot), Completion::Kind::kRelease, 0);
+    limit = std::make_shared<Timer>(loop_.timers(), [owed] { owed->tell(Status::kOk); });
+    limit->arm(loop_.now() + options_.reply_timeout);
+    registry_.close([owed] { owed->tell(Status::kOk); });
+  });
+  // Whoever still waits for an answer is told now that there will be none.
+  runner_.inside([&] {
+    limit.reset();
+    node_.close();
+    wake_.close();
+  });
+  runner_.stop();
+}
+
+}  // namespace lockc

@@ -1,0 +1,103 @@
+#include "client/completion_queue.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace lockc {
+namespace {
+
+int open_event() {
+  const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fd < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  return fd;
+}
+
+}  // namespace
+
+CompletionQueue::CompletionQueue() : event_(open_event()) {}
+
+CompletionQueue::~CompletionQueue() { ::close(event_); }
+
+// event_ is readable exactly while completions wait, if anyone looks at it. Called under mutex_.
+void CompletionQueue::settle_signal() {
+  const bool wanted = (watched_ || waiting_) && !ready_.empty();
+  if (wanted == signalled_) return;
+  signalled_ = wanted;
+  uint64_t count = 1;
+  if (wanted) {
+    [[maybe_unused]] const auto written = ::write(event_, &count, sizeof count);
+  } else {
+    [[maybe_unused]] const auto got = ::read(event_, &count, sizeof count);
+  }
+}
+
+void CompletionQueue::complete(Completion completion) {
+  const std::lock_guard lock(mutex_);
+  if (completion.kind == Completion::Kind::kAcquire) acquires_.erase(completion.tag);
+  if (closed_) return;  // its grant, if any, goes back with the last reference to it
+  ready_.push_back(std::move(completion));
+  settle_signal();
+}
+
+std::deque<Completion> CompletionQueue::take(size_t capacity, Millis wait) {
+  std::unique_lock lock(mutex_);
+  if (ready_.empty() && wait != Millis::zero() && !closed_) {
+    waiting_ = true;
+    lock.unlock();
+    pollfd entry{event_, POLLIN, 0};
+    const auto limit = std::min<int64_t>(wait.count(), INT32_MAX);
+    ::poll(&entry, 1, wait < Millis::zero() ? -1 : static_cast<int>(limit));
+    lock.lock();
+    waiting_ = false;
+  }
+  std::deque<Completion> taken;
+  while (!ready_.empty() && taken.size() < capacity) {
+    taken.push_back(std::move(ready_.front()));
+    ready_.pop_front();
+  }
+  settle_signal();
+  return taken;
+}
+
+int CompletionQueue::fd() {
+  const std::lock_guard lock(mutex_);
+  watched_ = true;
+  settle_signal();
+  return event_;
+}
+
+void CompletionQueue::remember(uint64_t tag, std::weak_ptr<Waiter> waiter) {
+  const std::lock_guard lock(mutex_);
+  acquires_[tag] = std::move(waiter);
+}
+
+std::shared_ptr<Waiter> CompletionQueue::find(uint64_t tag) {
+  const std::lock_guard lock(mutex_);
+  const auto found = acquires_.find(tag);
+  return found == acquires_.end() ? nullptr : found->second.lock();
+}
+
+std::deque<std::shared_ptr<Waiter>> CompletionQueue::outstanding() {
+  const std::lock_guard lock(mutex_);
+  std::deque<std::shared_ptr<Waiter>> all;
+  for (const auto& [tag, waiter] : acquires_) {
+    if (auto alive = waiter.lock()) all.push_back(std::move(alive));
+  }
+  return all;
+}
+
+std::deque<Completion> CompletionQueue::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  std::deque<Completion> left = std::exchange(ready_, {});
+  settle_signal();
+  return left;
+}
+
+}  // namespace lockc

@@ -1,0 +1,169 @@
+#include "client/runner.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "lock/registry.h"
+
+namespace lockc {
+namespace {
+
+// Whether what the caller waits for now is the reply to a request of its own, not a wake message.
+bool awaits_reply(const Slot& slot) {
+  if (slot.is_done()) return false;
+  if (slot.waiter == nullptr) return true;
+  const auto claim = slot.waiter->claim.lock();
+  return claim != nullptr && claim->route().unanswered > 0;
+}
+
+// How long the caller may sit in a read: the background thread ends connections that do not answer, and
+// so wakes it; but an acquire's own deadline may be nearer.
+Duration read_limit(const Slot& slot, TimePoint now) {
+  if (slot.waiter == nullptr || slot.waiter->request.wait <= Millis::zero()) return Socket::kForever;
+  const TimePoint deadline = slot.waiter->began + slot.waiter->request.wait;
+  return std::max<Duration>(deadline - now, Millis(1));
+}
+
+}  // namespace
+
+Runner::Runner(const Clock& clock, Reactor& reactor, Loop& loop)
+    : clock_(clock), reactor_(reactor), loop_(loop) {}
+
+Runner::~Runner() { stop(); }
+
+void Runner::start(Node& node) {
+  node_ = &node;
+  // The thread must not run the process's signal handlers.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { background(); });
+  } catch (...) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Runner::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const Lock lock(mutex_);
+    stopping_ = true;
+  }
+  reactor_.wake();
+  thread_.join();
+}
+
+void Runner::background() {
+  ::pthread_setname_np(::pthread_self(), "lockc");
+  Lock lock(mutex_);
+  while (!stopping_) {
+    const TimePoint until = loop_.timers().next();
+    sleeps_until_ = until;
+    lock.unlock();
+    reactor_.wait(until, clock_);
+    lock.lock();
+    sleeps_until_ = TimePoint();
+    loop_.begin_turn();
+    reactor_.dispatch();
+    loop_.end_turn();
+  }
+}
+
+void Runner::inside(const std::function<void()>& task) {
+  const Lock lock(mutex_);
+  loop_.begin_turn();
+  task();
+  end_turn();
+}
+
+void Runner::end_turn() {
+  loop_.end_turn();
+  wake_for_timers();
+}
+
+void Runner::wake_for_timers() {
+  if (loop_.timers().next() < sleeps_until_) {
+    sleeps_until_ = TimePoint();
+    reactor_.wake();
+  }
+}
+
+// One turn that makes the caller's request. The borrowing comes before the flush, which would else tell
+// the background thread to watch for the reply.
+Runner::Lead Runner::begin(Slot& slot, const std::function<void()>& submit, bool only_free) {
+  loop_.begin_turn();
+  node_->forget_latest();
+  submit();
+  loop_.run_deferred();
+  Lead lead{slot.is_done() ? nullptr : node_->latest(), nullptr};
+  if (lead.connection != nullptr) {
+    slot.carrier = lead.connection;
+    const bool free = lead.connection->outstanding() == 1;
+    if (free || !only_free) lead.socket = lead.connection->borrow();
+  }
+  loop_.flush();
+  wake_for_timers();
+  return lead;
+}
+
+void Runner::call(Slot& slot, const std::function<void()>& submit) {
+  Lock lock(mutex_);
+  Lead lead = begin(slot, submit, false);
+  if (lead) read_for_all(lock, slot, lead);
+  while (!slot.is_done()) {
+    const auto place = blocked_.insert(blocked_.end(), &slot);
+    lock.unlock();
+    slot.sleep();
+    lock.lock();
+    blocked_.erase(place);
+    lead.socket = slot.take_lead();
+    if (!lead) continue;
+    lead.connection = slot.carrier.lock();
+    if (lead.connection != nullptr) read_for_all(lock, slot, lead);
+  }
+}
+
+bool Runner::call_once(Slot& slot, const std::function<void()>& submit,
+                       const std::function<void()>& otherwise) {
+  Lock lock(mutex_);
+  const Lead lead = begin(slot, submit, true);
+  if (lead) read_for_all(lock, slot, lead);
+  if (slot.is_done()) return true;
+  otherwise();
+  return false;
+}
+
+// Reads replies, whoever they are for, until the caller's own has come; then somebody else has to.
+void Runner::read_for_all(Lock& lock, Slot& slot, const Lead& lead) {
+  std::array<char, 16384> buffer;
+  while (awaits_reply(slot) && lead.connection->outstanding() > 0) {
+    const Duration limit = read_limit(slot, loop_.now());
+    lock.unlock();
+    const long got = lead.socket->read(buffer.data(), buffer.size(), limit);
+    lock.lock();
+    loop_.begin_turn();
+    const auto size = static_cast<size_t>(std::max(got, 0L));
+    lead.connection->feed({buffer.data(), size}, got);
+    end_turn();
+  }
+  hand_on(lead);
+}
+
+// To a caller that sleeps for a reply on this connection, or to the background thread.
+void Runner::hand_on(const Lead& lead) {
+  // The one that blocked last has the longest to go.
+  for (auto at = blocked_.rbegin(); at != blocked_.rend(); ++at) {
+    Slot& slot = **at;
+    if (slot.carrier.lock() == lead.connection && awaits_reply(slot)) return slot.lead(lead.socket);
+  }
+  lead.connection->give_back();
+}
+
+}  // namespace lockc

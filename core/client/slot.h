@@ -1,0 +1,60 @@
+// Where one blocked caller waits for one answer.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "lock/operation.h"
+#include "net/connection.h"
+
+namespace lockc {
+
+struct Waiter;
+
+class Slot final : public Sink {
+ public:
+  void complete(Completion completion) override {
+    answer_ = std::move(completion);
+    wake(State::kDone);
+  }
+  // Inside or outside the loop.
+  bool is_done() const { return state_.load(std::memory_order_acquire) == State::kDone; }
+  Completion take() { return std::move(answer_); }
+
+  // Sleeps until done, or until asked to read a connection for all that wait on it.
+  void sleep() {
+    State seen = State::kPending;
+    if (!state_.compare_exchange_strong(seen, State::kSleeping)) return;
+    state_.wait(State::kSleeping, std::memory_order_acquire);
+  }
+  // Asks the sleeper to read a borrowed connection; inside the loop.
+  void lead(std::shared_ptr<Socket> socket) {
+    socket_ = std::move(socket);
+    wake(State::kLeading);
+  }
+  // What lead() brought, if it was called; inside the loop. It must be seen to even when done.
+  std::shared_ptr<Socket> take_lead() {
+    State seen = State::kLeading;
+    state_.compare_exchange_strong(seen, State::kPending);
+    return std::exchange(socket_, nullptr);
+  }
+
+  // Inside the loop only:
+  std::weak_ptr<Connection> carrier;  // has this caller's request
+  std::shared_ptr<Waiter> waiter;     // of an acquire
+
+ private:
+  enum class State : int { kPending, kSleeping, kLeading, kDone };
+
+  // Once kDone is set outside the sleeper's view, this object may be gone: notify_one needs its address
+  // only.
+  void wake(State state) {
+    if (state_.exchange(state, std::memory_order_acq_rel) == State::kSleeping) state_.notify_one();
+  }
+
+  std::atomic<State> state_{State::kPending};
+  std::shared_ptr<Socket> socket_;
+  Completion answer_;
+};
+
+}  // namespace lockc

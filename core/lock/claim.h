@@ -1,0 +1,160 @@
+// One owner value at the server, from the first request that names it to the last answer about it: asks,
+// waits in the queue, holds, renews, gives back. What a holder sees of it are Grants; who sits in it
+// is the Registry's business. Lives inside the loop.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lock/grant.h"
+#include "lock/key_names.h"
+#include "lock/operation.h"
+#include "lock/store.h"
+#include "net/backoff.h"
+#include "net/timers.h"
+
+namespace lockc {
+
+class Registry;
+struct Entry;
+struct Waiter;
+
+class Claim final : public std::enable_shared_from_this<Claim> {
+ public:
+  // What an owner value says; waiters may pass it on only among equals.
+  struct Terms {
+    Ttl ttl;
+    uint32_t block;  // tokens wanted for local hand-over; 0: unfenced
+    bool renew;
+    bool operator==(const Terms&) const = default;
+  };
+  enum class State {
+    kAsking,   // a waiter sits in it; an acquire is under way or a timer runs for the next
+    kHeld,     // granted, and the lease is proven
+    kLost,     // it was held; its holder has not let go yet
+    kClosing,  // dead here; the release is repeated until answered or the lease is surely over
+    kDone,
+  };
+
+  Claim(Registry& registry, uint64_t seq, Key key, const Terms& terms);
+
+  uint64_t seq() const { return seq_; }
+  const Key& key() const { return key_; }
+  const KeyNames& keys() const { return keys_; }
+  const Owner& owner() const { return owner_; }
+  const Terms& terms() const { return terms_; }
+  State state() const { return state_; }
+  Route& route() { return *route_; }
+  // Held, and provably so at this turn.
+  bool valid() const;
+
+  std::shared_ptr<Waiter> seat;  // kAsking: whom a grant goes to
+  uint64_t reentrant = 0;        // the owner number of its holder, if it has one
+  Entry* entry = nullptr;        // whose waiters share this claim; nullptr: it is one waiter's own
+
+  // ---- asking
+  void ask();
+  // Begins as the second value of a requeue of `previous`, whose release owes an answer.
+  void ask_by_requeue(Claim& previous, Owed owed, std::shared_ptr<Grant> released);
+  void on_message(uint64_t first, uint32_t count);
+  void on_channel_confirmed();
+  void on_channel_lost();
+  // Another waiter has taken the seat.
+  void resume();
+  // Nobody waits any more: undoes whatever the server may have done.
+  void give_up();
+  // What to tell a waiter whose time is over: the trouble that kept it, or plainly TIMEOUT.
+  Error why_not();
+
+  // ---- held
+  // A new grant of the held lease, by the next token of its block.
+  std::shared_ptr<Grant> issue(const AcquireRequest& request);
+  // Another handle of the same grant, for a re-entrant owner.
+  std::shared_ptr<Grant> issue_again(const AcquireRequest& request);
+  // A further holder may take over here: tokens are left, and enough of the lease.
+  bool may_hand_over() const;
+  void extend(const std::shared_ptr<Grant>& grant, Ttl ttl, Owed owed);
+  void check_lease();
+  void on_reconnected();
+  void lose(LossReason reason);
+
+  // ---- giving back
+  // Takes grant off; true: it was the last one.
+  bool let_go(const Grant& grant);
+  void close(Owed owed, std::shared_ptr<Grant> released);
+  // Another caller wants to know the end of a release under way.
+  void also_tell(Owed owed);
+
+ private:
+  void on_answer(TimePoint sent, const Result<AcquireAnswer>& answer);
+  void on_trouble(const Error& error);
+  void on_busy(const AcquireAnswer& answer);
+  void on_queued(TimePoint sent, const AcquireAnswer& answer);
+  bool hold_by_message(uint64_t first, uint32_t count);
+  void hold(uint64_t first, uint32_t count, TimePoint valid_until);
+  void prove(TimePoint until);
+  void renew_now();
+  void on_renewed(TimePoint sent, const Result<bool>& ours);
+  void schedule_lease();
+  bool wants_renewal() const;
+  void send_release();
+  void on_released(const Result<bool>& ours);
+  void tell_released(const Error& outcome, bool final);
+  void finish();
+  void on_timer();
+  bool wants_queue() const;
+  Millis poll_bound() const;
+  Millis window() const;
+  Named named() const { return {keys_, owner_, route_}; }
+
+  Registry& registry_;
+  const uint64_t seq_;
+  const Key key_;
+  const KeyNames keys_;
+  const Terms terms_;
+  const Owner owner_;
+  const std::shared_ptr<Route> route_;
+  State state_ = State::kAsking;
+  Timer timer_;
+
+  // kAsking
+  bool in_flight_ = false;       // an acquire is unanswered
+  bool ask_again_ = false;       // something happened meanwhile
+  bool queued_ = false;          // the last answer said so
+  bool maybe_executed_ = false;  // an acquire got no answer
+  uint32_t tries_ = 0;
+  uint32_t noscripts_ = 0;
+  std::optional<Error> trouble_;
+  std::optional<TimePoint> answered_;  // when an answer was last of use
+  TimePoint began_;
+  std::string ticket_ = "0";
+  TimePoint ticket_sent_{};
+  std::optional<uint64_t> mark_;  // of the last poll answered with one, sent at marked_
+  TimePoint marked_{};
+  // A grant message that overtook the answer to the poll before it, on the other connection.
+  std::optional<std::pair<uint64_t, uint32_t>> early_;
+  Backoff backoff_;
+
+  // kHeld
+  uint64_t first_ = 0;
+  uint32_t count_ = 1;
+  uint32_t used_ = 0;
+  TimePoint granted_at_{};
+  TimePoint valid_until_{};
+  TimePoint renew_at_ = kNever;
+  std::vector<std::shared_ptr<Grant>> grants_;
+
+  // kClosing
+  std::vector<Owed> owed_;
+  std::shared_ptr<Grant> released_;
+  TimePoint close_by_{};
+  bool closed_valid_ = false;  // the lease was proven when the release was first sent
+  uint32_t sends_ = 0;
+  uint32_t refusals_ = 0;
+  bool told_unknown_ = false;
+};
+
+}  // namespace lockc

@@ -1,0 +1,73 @@
+// What callers ask for and how they are answered. Requests are plain values; sinks take answers inside
+// the loop and must not block.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/status.h"
+#include "base/types.h"
+
+namespace lockc {
+
+class Grant;
+class Sink;
+
+inline constexpr Millis kForever{-1};
+
+struct AcquireRequest {
+  Key key;
+  Ttl ttl;
+  bool renew = true;
+  bool fair = false;
+  bool spin = false;
+  bool fenced = true;
+  Millis wait{0};      // 0: one try; kForever
+  Millis max_hold{0};  // 0: no bound
+  uint32_t max_tries = 0;
+  uint64_t owner = 0;              // 0: not re-entrant
+  std::shared_ptr<Sink> events{};  // where the grant's loss is told; may be null
+  uint64_t events_tag = 0;
+};
+
+struct Completion {
+  enum class Kind : int32_t { kAcquire = 1, kExtend = 2, kRelease = 3, kLost = 4 };
+  uint64_t tag = 0;
+  Kind kind = Kind::kAcquire;
+  Error outcome;                 // kOk: done
+  std::shared_ptr<Grant> grant;  // of a successful acquire
+};
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void complete(Completion completion) = 0;
+};
+
+// An answer still owed: told exactly once, by whoever takes it.
+class Owed {
+ public:
+  Owed() = default;
+  Owed(std::shared_ptr<Sink> sink, Completion::Kind kind, uint64_t tag)
+      : sink_(std::move(sink)), kind_(kind), tag_(tag) {}
+
+  explicit operator bool() const { return sink_ != nullptr; }
+  void tell(Error outcome, std::shared_ptr<Grant> grant = nullptr) {
+    if (const auto sink = std::exchange(sink_, nullptr)) {
+      sink->complete({tag_, kind_, std::move(outcome), std::move(grant)});
+    }
+  }
+  void tell(Status status) { tell(Error{status, {}}); }
+  // Tells another sink in this one's place, as long as nothing was told.
+  void redirect(std::shared_ptr<Sink> sink) {
+    if (sink_ != nullptr) sink_ = std::move(sink);
+  }
+
+ private:
+  std::shared_ptr<Sink> sink_;
+  Completion::Kind kind_ = Completion::Kind::kAcquire;
+  uint64_t tag_ = 0;
+};
+
+}  // namespace lockc

@@ -1,0 +1,308 @@
+#include "lock/registry.h"
+
+#include <charconv>
+#include <utility>
+#include <vector>
+
+namespace lockc {
+
+Registry::Registry(Loop& loop, Store& store, WakeChannel& wake, Watchdog& watchdog,
+                   Settings settings)
+    : loop_(loop),
+      store_(store),
+      wake_(wake),
+      watchdog_(watchdog),
+      settings_(std::move(settings)) {}
+
+Registry::~Registry() = default;
+
+// ---- asking
+
+std::shared_ptr<Waiter> Registry::acquire(AcquireRequest request, Owed owed) {
+  if (closed_) {
+    owed.tell(Error{Status::kClosed, "the client is closed"});
+    return nullptr;
+  }
+  if (request.owner != 0 && enter_again(request, owed)) return nullptr;
+  const bool waits = request.wait != Millis::zero();
+  if (waits && settings_.max_waiters != 0 && waiters_ >= settings_.max_waiters) {
+    owed.tell(Error{Status::kLimit, "max_waiters = " + std::to_string(settings_.max_waiters) +
+                                        " operations wait already"});
+    return nullptr;
+  }
+  auto waiter = std::make_shared<Waiter>(std::move(request), std::move(owed), loop_);
+  waiter->on_deadline = [this](Waiter* late) { on_deadline(*late); };
+  if (waits) {
+    ++waiters_;
+    waiter->counted = true;
+    if (waiter->request.wait > Millis::zero()) {
+      waiter->deadline.arm(after(loop_.now(), waiter->request.wait));
+    }
+  }
+  if (waiter->request.fair || waiter->request.spin) {
+    make_claim(waiter, nullptr)->ask();
+    return waiter;
+  }
+  const std::string& key = waiter->request.key.text();
+  auto& slot = entries_[key];
+  if (slot == nullptr) {
+    slot = std::make_unique<Entry>();
+    slot->key = key;
+  }
+  Entry& entry = *slot;
+  if (entry.claim == nullptr) {
+    make_claim(waiter, &entry)->ask();
+  } else if (waits) {
+    waiter->entry = &entry;
+    waiter->place = entry.waiting.insert(entry.waiting.end(), waiter);
+  } else if (entry.claim->valid()) {
+    answer(*waiter, Error{Status::kBusy, {}});
+  } else {
+    make_claim(waiter, nullptr)->ask();
+  }
+  return waiter;
+}
+
+// A holder that comes again by its owner number gets a second handle of its grant, without a command.
+bool Registry::enter_again(const AcquireRequest& request, Owed& owed) {
+  const auto found = reentrant_.find({request.key.text(), request.owner});
+  const auto claim = found == reentrant_.end() ? nullptr : found->second.lock();
+  if (claim == nullptr) return false;
+  if (claim->valid()) {
+    owed.tell(Error{Status::kOk, {}}, claim->issue_again(request));
+    return true;
+  }
+  if (claim->state() != Claim::State::kLost && claim->state() != Claim::State::kHeld) return false;
+  owed.tell(Status::kLost);
+  return true;
+}
+
+Claim::Terms Registry::terms_of(const AcquireRequest& request) const {
+  uint32_t block = settings_.handover_max;
+  if (request.fair || request.spin || !request.renew) block = 1;
+  if (!request.fenced) block = 0;
+  return {request.ttl, block, request.renew};
+}
+
+std::shared_ptr<Claim> Registry::make_claim(const std::shared_ptr<Waiter>& waiter, Entry* entry) {
+  const uint64_t seq = next_seq_++;
+  auto claim = std::make_shared<Claim>(*this, seq, waiter->request.key, terms_of(waiter->request));
+  claim->seat = waiter;
+  claim->entry = entry;
+  waiter->claim = claim;
+  if (entry != nullptr) entry->claim = claim;
+  claims_.emplace(seq, claim);
+  return claim;
+}
+
+std::shared_ptr<Waiter> Registry::take_first(Entry& entry) {
+  auto waiter = entry.waiting.front();
+  entry.waiting.pop_front();
+  waiter->entry = nullptr;
+  return waiter;
+}
+
+void Registry::seat_next(Entry& entry) {
+  if (entry.claim != nullptr) return;
+  if (entry.waiting.empty()) return forget_if_unused(entry);
+  make_claim(take_first(entry), &entry)->ask();
+}
+
+void Registry::forget_if_unused(Entry& entry) {
+  if (entry.claim == nullptr && entry.waiting.empty()) entries_.erase(std::string(entry.key));
+}
+
+// Entry and claim part ways: the claim goes on alone, the entry may get another one.
+void Registry::detach(Claim& claim) {
+  Entry* entry = std::exchange(claim.entry, nullptr);
+  if (entry != nullptr && entry->claim.get() == &claim) entry->claim = nullptr;
+}
+
+void Registry::answer(Waiter& waiter, Error outcome, std::shared_ptr<Grant> grant) {
+  waiter.deadline.cancel();
+  if (std::exchange(waiter.counted, false)) --waiters_;
+  waiter.owed.tell(std::move(outcome), std::move(grant));
+}
+
+// The waiter in the seat has been answered. Its place in the server's queue passes to the next one here
+// if that one wants the same; else it is given up.
+void Registry::leave_seat(Claim& claim) {
+  loop_.bury(std::exchange(claim.seat, nullptr));
+  Entry* entry = claim.entry;
+  if (entry != nullptr && !entry->waiting.empty() && !closed_ &&
+      terms_of(entry->waiting.front()->request) == claim.terms()) {
+    claim.seat = take_first(*entry);
+    claim.seat->claim = claim.weak_from_this();
+    return claim.resume();
+  }
+  detach(claim);
+  claim.give_up();
+  if (entry != nullptr) seat_next(*entry);
+}
+
+void Registry::cancel(const std::shared_ptr<Waiter>& waiter, Status status) {
+  if (!waiter->owed) return;
+  answer(*waiter, Error{status, status == Status::kClosed ? "the client was closed" : ""});
+  if (Entry* entry = std::exchange(waiter->entry, nullptr)) {
+    entry->waiting.erase(waiter->place);
+    return forget_if_unused(*entry);
+  }
+  if (const auto claim = waiter->claim.lock()) {
+    if (claim->seat == waiter) leave_seat(*claim);
+  }
+}
+
+void Registry::on_deadline(Waiter& waiter) {
+  const auto self = waiter.shared_from_this();
+  loop_.bury(self);
+  const auto claim = waiter.claim.lock();
+  const bool seated = claim != nullptr && claim->seat == self;
+  Error why = seated ? claim->why_not() : Error{Status::kTimeout, {}};
+  answer(waiter, std::move(why));
+  if (Entry* entry = std::exchange(waiter.entry, nullptr)) {
+    entry->waiting.erase(waiter.place);
+    forget_if_unused(*entry);
+  } else if (seated) {
+    leave_seat(*claim);
+  }
+}
+
+// ---- what claims tell
+
+void Registry::on_granted(Claim& claim) {
+  const auto waiter = std::exchange(claim.seat, nullptr);
+  loop_.bury(waiter);
+  claim.reentrant = waiter->request.owner;
+  if (claim.reentrant != 0) {
+    reentrant_[{claim.key().text(), claim.reentrant}] = claim.weak_from_this();
+  }
+  answer(*waiter, Error{Status::kOk, {}}, claim.issue(waiter->request));
+}
+
+void Registry::on_refused(Claim& claim, Error why) {
+  answer(*claim.seat, std::move(why));
+  leave_seat(claim);
+}
+
+void Registry::on_lost(Claim& claim) {
+  Entry* entry = claim.entry;
+  detach(claim);
+  if (entry != nullptr) seat_next(*entry);
+}
+
+void Registry::on_done(Claim& claim) {
+  Entry* entry = claim.entry;
+  detach(claim);
+  if (entry != nullptr) seat_next(*entry);
+  const auto found = claims_.find(claim.seq());
+  if (found == claims_.end()) return;
+  loop_.bury(found->second);
+  claims_.erase(found);
+  if (claims_.empty() && idle_) idle_();
+}
+
+// ---- holding
+
+void Registry::extend(const std::shared_ptr<Grant>& grant, Ttl ttl, Owed owed) {
+  if (const auto claim = grant->claim_.lock()) claim->check_lease();
+  if (grant->loss() != LossReason::kNone) return owed.tell(Status::kLost);
+  const auto claim = grant->claim_.lock();
+  if (grant->state_ != Grant::State::kHeld || claim == nullptr) return owed.tell(Status::kNotHeld);
+  claim->extend(grant, ttl, std::move(owed));
+}
+
+void Registry::release(const std::shared_ptr<Grant>& grant, Owed owed) {
+  const auto claim = grant->claim_.lock();
+  if (grant->state_ == Grant::State::kReleasing && claim != nullptr &&
+      claim->state() == Claim::State::kClosing) {
+    return claim->also_tell(std::move(owed));
+  }
+  if (grant->state_ != Grant::State::kHeld) {
+    const bool untold = std::exchange(grant->end_untold_, false);
+    return owed.tell(untold ? Status::kOk : Status::kNotHeld);
+  }
+  if (claim != nullptr) claim->check_lease();
+  grant->ended_.store(true, std::memory_order_release);
+  grant->state_ = Grant::State::kReleased;
+  const bool last = claim != nullptr && claim->let_go(*grant);
+  if (last && claim->reentrant != 0) reentrant_.erase({claim->key().text(), claim->reentrant});
+  if (grant->loss() != LossReason::kNone) {
+    // Whatever of it the server still has goes behind.
+    if (last && claim->state() == Claim::State::kLost) claim->give_up();
+    return owed.tell(Status::kLost);
+  }
+  if (!last) return owed.tell(Status::kOk);
+  pass_on(*claim, grant, std::move(owed));
+}
+
+// The holder of claim is gone: on to the next waiter here by memory or by requeue, or back to the server.
+void Registry::pass_on(Claim& claim, const std::shared_ptr<Grant>& released, Owed owed) {
+  const auto self = claim.shared_from_this();
+  Entry* entry = claim.entry;
+  const bool waited_for = entry != nullptr && !entry->waiting.empty();
+  if (waited_for && claim.may_hand_over() &&
+      terms_of(entry->waiting.front()->request) == claim.terms()) {
+    claim.seat = take_first(*entry);
+    owed.tell(Status::kOk);
+    on_granted(claim);
+    return claim.check_lease();
+  }
+  released->state_ = Grant::State::kReleasing;
+  detach(claim);
+  if (waited_for && wake_.is_confirmed()) {
+    make_claim(take_first(*entry), entry)->ask_by_requeue(claim, std::move(owed), released);
+    return;
+  }
+  claim.close(std::move(owed), released);
+  if (entry != nullptr) seat_next(*entry);
+}
+
+// ---- news from the server
+
+void Registry::on_channel_confirmed() {
+  for (const auto& [seq, claim] : std::unordered_map(claims_)) claim->on_channel_confirmed();
+}
+
+void Registry::on_channel_lost() {
+  for (const auto& [seq, claim] : std::unordered_map(claims_)) claim->on_channel_lost();
+}
+
+void Registry::on_reconnected(bool server_changed) {
+  if (server_changed) wake_.reset();
+  for (const auto& [seq, claim] : std::unordered_map(claims_)) claim->on_reconnected();
+}
+
+void Registry::on_message(const WakeMessage& message) {
+  // lc1:<client>:<seq>:...
+  const std::string_view owner = message.owner;
+  const size_t begin = owner.find(':', owner.find(':') + 1) + 1;
+  uint64_t seq = 0;
+  std::from_chars(owner.data() + begin, owner.data() + owner.size(), seq);
+  const auto found = claims_.find(seq);
+  if (found != claims_.end() && found->second->owner().text() == owner) {
+    const auto claim = found->second;
+    return claim->on_message(message.first, message.count);
+  }
+  if (message.first != 0) store_.give_back(message.key, owner);
+}
+
+void Registry::close(std::function<void()> idle) {
+  closed_ = true;
+  idle_ = std::move(idle);
+  const auto claims = std::unordered_map(claims_);
+  std::vector<std::shared_ptr<Waiter>> waiters;
+  for (const auto& [key, entry] : entries_) {
+    waiters.insert(waiters.end(), entry->waiting.begin(), entry->waiting.end());
+  }
+  for (const auto& [seq, claim] : claims) {
+    if (claim->seat != nullptr) waiters.push_back(claim->seat);
+  }
+  for (const auto& waiter : waiters) cancel(waiter, Status::kClosed);
+  for (const auto& [seq, claim] : claims) {
+    claim->lose(LossReason::kClosed);
+    if (claim->state() == Claim::State::kLost) claim->give_up();
+  }
+  if (claims_.empty()) idle_();
+}
+
+}  // namespace lockc

@@ -1,0 +1,116 @@
+// Who in this client holds and waits for which key: one entry per key with its local waiters in order, of
+// whom one stands in the server's queue. Grants, hand-overs and wake messages meet here. Lives inside
+// the loop.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "base/log.h"
+#include "lock/claim.h"
+#include "lock/operation.h"
+#include "lock/store.h"
+#include "lock/watchdog.h"
+#include "redis/wake_channel.h"
+
+namespace lockc {
+
+// One acquire that is not answered yet.
+struct Waiter : std::enable_shared_from_this<Waiter> {
+  Waiter(AcquireRequest r, Owed o, Loop& loop)
+      : request(std::move(r)),
+        owed(std::move(o)),
+        began(loop.now()),
+        deadline(loop.timers(), [this] { on_deadline(this); }) {}
+
+  AcquireRequest request;
+  Owed owed;
+  TimePoint began;
+  Timer deadline;
+  std::function<void(Waiter*)> on_deadline;
+  Entry* entry = nullptr;                              // set while it stands in entry->waiting
+  std::list<std::shared_ptr<Waiter>>::iterator place;  // there
+  std::weak_ptr<Claim> claim;                          // set while it sits in one
+  bool counted = false;                                // against max_waiters
+};
+
+// One key and the waiters of this client that share a claim to it.
+struct Entry {
+  std::string key;
+  std::list<std::shared_ptr<Waiter>> waiting;
+  std::shared_ptr<Claim> claim;  // asking or held
+};
+
+class Registry {
+ public:
+  struct Settings {
+    std::string client;  // 22 characters
+    uint32_t handover_max = 8;
+    Millis handover_time{20};
+    Millis spin_min{2};
+    Millis spin_max{250};
+    uint32_t max_waiters = 0;
+  };
+
+  Registry(Loop& loop, Store& store, WakeChannel& wake, Watchdog& watchdog, Settings settings);
+  ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  // The answer goes to owed, possibly before this returns. The result is for cancel() and carrier().
+  std::shared_ptr<Waiter> acquire(AcquireRequest request, Owed owed);
+  // Ends a wait; does nothing once it was answered.
+  void cancel(const std::shared_ptr<Waiter>& waiter, Status status);
+  void extend(const std::shared_ptr<Grant>& grant, Ttl ttl, Owed owed);
+  void release(const std::shared_ptr<Grant>& grant, Owed owed);
+
+  // Ends all waits with kClosed and gives back all that is held; then idle() once nothing is owed any more.
+  void close(std::function<void()> idle);
+  size_t entries() const { return entries_.size(); }
+
+  // From the wake channel and the node.
+  void on_channel_confirmed();
+  void on_channel_lost();
+  void on_message(const WakeMessage& message);
+  // Every lease is checked at once; and what came from another server's channel counts no more.
+  void on_reconnected(bool server_changed);
+
+ private:
+  friend class Claim;
+
+  bool enter_again(const AcquireRequest& request, Owed& owed);
+  Claim::Terms terms_of(const AcquireRequest& request) const;
+  std::shared_ptr<Claim> make_claim(const std::shared_ptr<Waiter>& waiter, Entry* entry);
+  void seat_next(Entry& entry);
+  std::shared_ptr<Waiter> take_first(Entry& entry);
+  void leave_seat(Claim& claim);
+  void answer(Waiter& waiter, Error outcome, std::shared_ptr<Grant> grant = nullptr);
+  void detach(Claim& claim);
+  void forget_if_unused(Entry& entry);
+  void on_deadline(Waiter& waiter);
+  void pass_on(Claim& claim, const std::shared_ptr<Grant>& released, Owed owed);
+
+  // Told by claims.
+  void on_granted(Claim& claim);
+  void on_refused(Claim& claim, Error why);
+  void on_lost(Claim& claim);
+  void on_done(Claim& claim);
+
+  Loop& loop_;
+  Store& store_;
+  WakeChannel& wake_;
+  Watchdog& watchdog_;
+  const Settings settings_;
+  uint64_t next_seq_ = 1;
+  uint32_t waiters_ = 0;
+  bool closed_ = false;
+  std::function<void()> idle_;
+  std::unordered_map<std::string, std::unique_ptr<Entry>> entries_;
+  std::unordered_map<uint64_t, std::shared_ptr<Claim>> claims_;  // by the seq in the owner value
+  std::map<std::pair<std::string, uint64_t>, std::weak_ptr<Claim>> reentrant_;
+};
+
+}  // namespace lockc

@@ -1,0 +1,157 @@
+#include "lock/store.h"
+
+#include <array>
+
+#include "lock/scripts.h"
+#include "redis/errors.h"
+
+namespace lockc {
+namespace {
+
+using resp::View;
+using Texts = std::span<const std::string_view>;
+
+constexpr std::string_view kNoGrace = "0";
+
+std::array<std::string_view, 4> key_list(const KeyNames& keys) {
+  return {keys.key, keys.fence, keys.queue, keys.seen};
+}
+
+Error unexpected(const Script& script) {
+  return {Status::kServer, "the server answered " + std::string(script.name) +
+                               " with a reply of another shape than lockc's script gives"};
+}
+
+Result<AcquireAnswer> read_acquire(View reply, const Script& script) {
+  AcquireAnswer answer;
+  switch (reply[0].integer(-1)) {
+    case 1:
+      if (reply.size() < 3 || reply[1].number() == 0) return unexpected(script);
+      answer.kind = AcquireAnswer::Kind::kGranted;
+      answer.first = reply[1].number();
+      answer.count = static_cast<uint32_t>(std::max<int64_t>(reply[2].integer(1), 1));
+      return answer;
+    case 2:
+      if (reply.size() < 6) return unexpected(script);
+      answer.kind = AcquireAnswer::Kind::kQueued;
+      answer.pttl_ms = reply[1].integer(-1);
+      answer.position = reply[2].number();
+      answer.ticket = reply[3].text();
+      answer.mark = reply[4].number(UINT64_MAX);  // unreadable: let no message count
+      answer.lockc = reply[5].integer() == 1;
+      return answer;
+    case 0:
+      if (reply.size() < 4) return unexpected(script);
+      answer.pttl_ms = reply[1].integer(-1);
+      answer.lockc = reply[3].integer() == 1;
+      return answer;
+    default: return unexpected(script);
+  }
+}
+
+Result<Inspection> read_inspection(View reply) {
+  if (reply.size() < 5) return unexpected(scripts::inspect);
+  Inspection seen;
+  seen.type = reply[0].text();
+  seen.has_owner = reply[1].type() == View::Type::kString;
+  seen.owner = reply[1].text();
+  seen.pttl_ms = reply[2].integer(-2);
+  seen.token = reply[3].number();
+  const int64_t now_ms = reply[4].integer();
+  for (size_t i = 5; i + 3 < reply.size(); i += 4) {
+    // A ticket is the time of queueing in us, or one more than the ticket before it.
+    const int64_t queued_ms = static_cast<int64_t>(reply[i + 1].number() / 1000);
+    seen.queue.push_back({std::string(reply[i].text()), std::max<int64_t>(now_ms - queued_ms, 0),
+                          reply[i + 3].integer() == 1});
+  }
+  return seen;
+}
+
+// Passes errors on, and reads the rest.
+template <class T, class Read>
+Node::OnReply reading(Read read, Store::Then<T> then) {
+  return [read = std::move(read), then = std::move(then)](const Result<View>& reply) {
+    if (reply) {
+      then(read(*reply));
+    } else {
+      then(reply.error());
+    }
+  };
+}
+
+}  // namespace
+
+void Store::acquire(const Named& named, bool wait, const std::string& ticket,
+                    Then<AcquireAnswer> then) {
+  const auto keys = key_list(named.keys);
+  const std::array<std::string_view, 5> arguments = {named.owner.text(), wait ? "1" : "0", ticket,
+                                                     retention_, kNoGrace};
+  node_.run({scripts::acquire, keys, arguments, named.route, named.route},
+            reading<AcquireAnswer>([](View r) { return read_acquire(r, scripts::acquire); },
+                                   std::move(then)));
+}
+
+void Store::release(const Named& named, Then<bool> then) {
+  const auto keys = key_list(named.keys);
+  const std::array<std::string_view, 3> arguments = {named.owner.text(), retention_, kNoGrace};
+  node_.run({scripts::release, keys, arguments, named.route},
+            reading<bool>([](View r) { return Result<bool>(r[0].integer() == 1); }, std::move(then)));
+}
+
+void Store::drop(const Named& named, Then<bool> then) {
+  const std::array<std::string_view, 1> keys = {named.keys.key};
+  const std::array<std::string_view, 1> arguments = {named.owner.text()};
+  node_.run({scripts::drop, keys, arguments, named.route},
+            reading<bool>([](View r) { return Result<bool>(r.integer() == 1); }, std::move(then)));
+}
+
+void Store::requeue(const Named& named, const Named& next, Then<RequeueAnswer> then) {
+  const auto keys = key_list(named.keys);
+  const std::array<std::string_view, 4> arguments = {named.owner.text(), next.owner.text(),
+                                                     retention_, kNoGrace};
+  auto read = [](View reply) -> Result<RequeueAnswer> {
+    auto acquired = read_acquire(reply[1], scripts::requeue);
+    if (!acquired) return acquired.error();
+    return RequeueAnswer{reply[0].integer() == 1, std::move(*acquired)};
+  };
+  node_.run({scripts::requeue, keys, arguments, named.route, next.route},
+            reading<RequeueAnswer>(read, std::move(then)));
+}
+
+void Store::renew(const std::vector<Renewal>& items, Then<std::vector<bool>> then) {
+  std::vector<std::string> ttls;
+  ttls.reserve(items.size());
+  std::vector<std::string_view> keys;
+  std::vector<std::string_view> arguments;
+  for (const Renewal& item : items) {
+    keys.push_back(item.key);
+    arguments.push_back(ttls.emplace_back(std::to_string(item.ttl.millis().count())));
+    arguments.push_back(item.owner);
+  }
+  node_.run({scripts::renew, keys, arguments},
+            reading<std::vector<bool>>(
+                [count = items.size()](View reply) -> Result<std::vector<bool>> {
+                  if (reply.size() != count) return unexpected(scripts::renew);
+                  std::vector<bool> ours(count);
+                  for (size_t i = 0; i < count; ++i) ours[i] = reply[i].integer() == 1;
+                  return ours;
+                },
+                std::move(then)));
+}
+
+void Store::inspect(const KeyNames& names, Then<Inspection> then) {
+  const auto keys = key_list(names);
+  node_.run({scripts::inspect, keys, {}},
+            reading<Inspection>(&read_inspection, std::move(then)));
+}
+
+void Store::give_back(std::string_view key, std::string_view owner) {
+  const auto made = Key::make("", key);
+  if (!made) return;
+  const KeyNames names(*made);
+  const auto keys = key_list(names);
+  const std::array<std::string_view, 3> arguments = {owner, retention_, kNoGrace};
+  node_.run({scripts::release, keys, arguments}, [](const Result<View>&) {});
+}
+
+}  // namespace lockc

@@ -1,0 +1,147 @@
+#include "net/resp.h"
+
+#include <hiredis/hiredis.h>
+
+#include <array>
+#include <charconv>
+#include <new>
+#include <vector>
+
+namespace lockc::resp {
+namespace {
+
+constexpr size_t kMaxElements = 4096;
+constexpr size_t kMaxUnread = size_t{16} << 20U;
+
+const redisReply* as_reply(const void* node) { return static_cast<const redisReply*>(node); }
+redisReader* as_reader(void* reader) { return static_cast<redisReader*>(reader); }
+
+// hiredis' own way to build replies: what redisReaderCreate sets up.
+const redisReplyObjectFunctions& default_functions() {
+  static const auto functions = [] {
+    redisReader* plain = redisReaderCreate();
+    if (plain == nullptr) throw std::bad_alloc();
+    const redisReplyObjectFunctions copy = *plain->fn;
+    redisReaderFree(plain);
+    return copy;
+  }();
+  return functions;
+}
+
+// The type of the second parameter differs between hiredis 0.14 and 1.x. nullptr is "out of memory"
+// to hiredis, a final error.
+template <class Elements>
+void* create_bounded_array(const redisReadTask* task, Elements elements) {
+  if (static_cast<size_t>(elements) > kMaxElements) return nullptr;
+  return default_functions().createArray(task, elements);
+}
+
+redisReplyObjectFunctions* bounded_functions() {
+  static redisReplyObjectFunctions functions = [] {
+    redisReplyObjectFunctions copy = default_functions();
+    copy.createArray = &create_bounded_array;
+    return copy;
+  }();
+  return &functions;
+}
+
+template <class Number>
+Number parse_number(std::string_view text, Number otherwise) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? value : otherwise;
+}
+
+}  // namespace
+
+void append_request(std::string& out, std::span<const std::string_view> arguments) {
+  std::array<const char*, 16> few_texts;
+  std::array<size_t, 16> few_sizes;
+  std::vector<const char*> many_texts;
+  std::vector<size_t> many_sizes;
+  const char** texts = few_texts.data();
+  size_t* sizes = few_sizes.data();
+  if (arguments.size() > few_texts.size()) {
+    many_texts.resize(arguments.size());
+    many_sizes.resize(arguments.size());
+    texts = many_texts.data();
+    sizes = many_sizes.data();
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    texts[i] = arguments[i].data();
+    sizes[i] = arguments[i].size();
+  }
+  char* request = nullptr;
+  const auto size = static_cast<long long>(
+      redisFormatCommandArgv(&request, static_cast<int>(arguments.size()), texts, sizes));
+  if (size < 0) throw std::bad_alloc();
+  const std::unique_ptr<char, void (*)(char*)> owned(request, &redisFreeCommand);
+  out.append(request, static_cast<size_t>(size));
+}
+
+View::Type View::type() const {
+  if (node_ == nullptr) return Type::kNil;
+  switch (as_reply(node_)->type) {
+    case REDIS_REPLY_STATUS: return Type::kStatus;
+    case REDIS_REPLY_ERROR: return Type::kError;
+    case REDIS_REPLY_INTEGER: return Type::kInteger;
+    case REDIS_REPLY_STRING: return Type::kString;
+    case REDIS_REPLY_ARRAY: return Type::kArray;
+    default: return Type::kNil;
+  }
+}
+
+std::string_view View::text() const {
+  const Type kind = type();
+  if (kind != Type::kStatus && kind != Type::kError && kind != Type::kString) return {};
+  return {as_reply(node_)->str, static_cast<size_t>(as_reply(node_)->len)};
+}
+
+int64_t View::integer(int64_t otherwise) const {
+  if (type() == Type::kInteger) return as_reply(node_)->integer;
+  return parse_number(text(), otherwise);
+}
+
+uint64_t View::number(uint64_t otherwise) const {
+  if (type() == Type::kInteger && as_reply(node_)->integer >= 0) {
+    return static_cast<uint64_t>(as_reply(node_)->integer);
+  }
+  return parse_number(text(), otherwise);
+}
+
+size_t View::size() const { return type() == Type::kArray ? as_reply(node_)->elements : 0; }
+
+View View::operator[](size_t index) const {
+  return View(index < size() ? as_reply(node_)->element[index] : nullptr);
+}
+
+void Reply::free_reply(void* reply) { freeReplyObject(reply); }
+
+Parser::Parser() : reader_(redisReaderCreateWithFunctions(bounded_functions()), &free_reader) {
+  if (reader_ == nullptr) throw std::bad_alloc();
+}
+
+void Parser::free_reader(void* reader) { redisReaderFree(as_reader(reader)); }
+
+Result<std::monostate> Parser::feed(std::string_view bytes) {
+  unread_ += bytes.size();
+  if (unread_ > kMaxUnread) return Error{Status::kServer, "a reply is longer than 16 MiB"};
+  redisReader* reader = as_reader(reader_.get());
+  if (redisReaderFeed(reader, bytes.data(), bytes.size()) != REDIS_OK) {
+    return Error{Status::kServer, std::string("protocol error: ") + reader->errstr};
+  }
+  return std::monostate{};
+}
+
+Result<std::unique_ptr<Reply>> Parser::next() {
+  redisReader* reader = as_reader(reader_.get());
+  void* reply = nullptr;
+  if (redisReaderGetReply(reader, &reply) != REDIS_OK) {
+    return Error{Status::kServer, std::string("protocol error: ") + reader->errstr};
+  }
+  if (reply == nullptr) return std::unique_ptr<Reply>();
+  unread_ = reader->len - reader->pos;
+  return std::make_unique<Reply>(reply);
+}
+
+}  // namespace lockc::resp

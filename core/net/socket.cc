@@ -1,0 +1,37 @@
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "net/transport.h"
+
+namespace lockc {
+namespace {
+
+timespec to_timespec(Duration wait) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(wait);
+  return {static_cast<time_t>(whole.count()), static_cast<long>((wait - whole).count())};
+}
+
+}  // namespace
+
+Socket::~Socket() { ::close(fd_); }
+
+long Socket::read(char* buffer, size_t size, Duration wait) const {
+  int flags = 0;
+  if (wait != kForever) {
+    pollfd entry{fd_, POLLIN, 0};
+    const timespec limit = to_timespec(std::max(wait, Duration::zero()));
+    const int ready = ::ppoll(&entry, 1, &limit, nullptr);
+    if (ready == 0 || (ready < 0 && errno == EINTR)) return kNothing;
+    flags = MSG_DONTWAIT;
+  }
+  const ssize_t got = ::recv(fd_, buffer, size, flags);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return kNothing;
+  return got < 0 ? -1 : got;
+}
+
+}  // namespace lockc

@@ -1,0 +1,24 @@
+// What a server's error answer means. Any thread.
+#pragma once
+
+#include <string_view>
+
+#include "base/status.h"
+
+namespace lockc {
+
+// The status of an error reply by its first word, also where an old server wraps it into
+// "ERR Error running script"; the message quotes the reply.
+Error reply_error(std::string_view reply);
+
+// The server has forgotten the script (restart, SCRIPT FLUSH): nothing was executed, ask again at once.
+bool is_noscript(const Error& error);
+
+// Trouble that may pass by itself, so that a waiter tries again: no connection, not ready, read-only,
+// out of memory.
+bool may_pass(Status status);
+
+// The answer was a refusal before anything was executed.
+bool not_executed(Status status);
+
+}  // namespace lockc

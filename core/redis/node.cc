@@ -1,0 +1,214 @@
+#include "redis/node.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "redis/errors.h"
+
+namespace lockc {
+namespace {
+
+// Between failed connects. Short, for the waiters above have a back-off of their own: this one only
+// bounds how often all of them together knock.
+constexpr Millis kReconnectLow{10};
+constexpr Millis kReconnectHigh{50};
+
+std::vector<std::string_view> eval(const Node::Call& call, bool loaded, std::string_view key_count) {
+  std::vector<std::string_view> request;
+  request.reserve(3 + call.keys.size() + call.arguments.size());
+  request.push_back(loaded ? "EVALSHA" : "EVAL");
+  request.push_back(loaded ? call.script.sha1 : call.script.text);
+  request.push_back(key_count);
+  request.insert(request.end(), call.keys.begin(), call.keys.end());
+  request.insert(request.end(), call.arguments.begin(), call.arguments.end());
+  return request;
+}
+
+}  // namespace
+
+struct Node::Link {
+  uint64_t serial = 0;
+  std::shared_ptr<Connection> connection;
+  std::string client_id;
+  bool was_ready = false;
+};
+
+Node::Node(Loop& loop, const Config& config, const Log& log,
+           std::function<void(bool)> reconnected)
+    : loop_(loop),
+      config_(config),
+      log_(log),
+      reconnected_(std::move(reconnected)),
+      backoff_(kReconnectLow, kReconnectHigh) {}
+
+Node::~Node() = default;
+
+void Node::run(const Call& call, OnReply on_reply) {
+  Link* link = pick(call.behind.get());
+  if (link == nullptr) return fail_later(std::move(on_reply));
+  latest_ = link->connection;
+  Connection& connection = *link->connection;
+  if (call.behind != nullptr) {
+    // Nothing of a broken connection may act behind what follows. Best effort: it may be denied.
+    for (const std::string& id : std::exchange(call.behind->unfinished, {})) {
+      connection.send(std::array<std::string_view, 4>{"CLIENT", "KILL", "ID", id},
+                      [](const Result<resp::View>&) {});
+    }
+  }
+  if (call.grants != nullptr) {
+    call.grants->link = link->serial;
+    ++call.grants->unanswered;
+  }
+  auto settle = [this, script = &call.script, behind = call.behind, grants = call.grants,
+                 client_id = link->client_id,
+                 on_reply = std::move(on_reply)](const Result<resp::View>& reply) {
+    if (grants != nullptr) --grants->unanswered;
+    if (!reply) {
+      if (reply.error().status == Status::kUncertain && !client_id.empty()) {
+        if (behind != nullptr) behind->unfinished.push_back(client_id);
+        if (grants != nullptr && grants != behind) grants->unfinished.push_back(client_id);
+      }
+      return on_reply(reply.error());
+    }
+    if (reply->is_error()) {
+      Error error = reply_error(reply->text());
+      if (is_noscript(error)) loaded_.erase(script);
+      return on_reply(std::move(error));
+    }
+    loaded_.insert(script);
+    on_reply(*reply);
+  };
+  const std::string key_count = std::to_string(call.keys.size());
+  const uint64_t number =
+      connection.send(eval(call, loaded_.contains(&call.script), key_count), std::move(settle));
+  if (call.grants != nullptr) call.grants->last = number;
+}
+
+bool Node::withdraw(Route& route) {
+  Link* link = route.unanswered > 0 ? find(route.link) : nullptr;
+  if (link == nullptr || !link->connection->withdraw(route.last)) return false;
+  --route.unanswered;
+  return true;
+}
+
+void Node::command(std::span<const std::string_view> arguments, OnReply on_reply) {
+  Link* link = pick(nullptr);
+  if (link == nullptr) return fail_later(std::move(on_reply));
+  latest_ = link->connection;
+  link->connection->send(arguments, [on_reply = std::move(on_reply)](const Result<resp::View>& reply) {
+    if (reply && reply->is_error()) return on_reply(reply_error(reply->text()));
+    on_reply(reply);
+  });
+}
+
+void Node::fail_later(OnReply on_reply) {
+  loop_.defer([on_reply = std::move(on_reply), reason = down_reason_] { on_reply(reason); });
+}
+
+void Node::connect(std::function<void(Result<std::monostate>)> done) {
+  connecting_.push_back(std::move(done));
+  const bool ready = std::ranges::any_of(links_, [](auto& l) { return l->connection->is_ready(); });
+  if (ready) {
+    loop_.defer([this] { tell_connected(std::monostate{}); });
+  } else if (pick(nullptr) == nullptr) {
+    loop_.defer([this] { tell_connected(down_reason_); });
+  }
+}
+
+void Node::close() {
+  closed_ = true;
+  down_reason_ = {Status::kUnreachable, "the client is closed"};
+  while (!links_.empty()) {
+    links_.back()->connection->close({Status::kUncertain, "the client is closed"});
+  }
+}
+
+void Node::tell_connected(const Result<std::monostate>& result) {
+  for (const auto& done : std::exchange(connecting_, {})) done(result);
+}
+
+Node::Link* Node::find(uint64_t serial) {
+  const auto at = std::ranges::find_if(links_, [&](auto& link) { return link->serial == serial; });
+  return at == links_.end() ? nullptr : at->get();
+}
+
+// One connection carries any number of pipelined requests; only callers that read for themselves keep
+// others from sharing one well, so only these make the client open more.
+Node::Link* Node::pick(const Route* route) {
+  if (route != nullptr && route->unanswered > 0) {
+    if (Link* link = find(route->link)) return link;
+  }
+  Link* best = nullptr;
+  Link* connecting = nullptr;
+  for (const auto& link : links_) {
+    Connection& connection = *link->connection;
+    if (!connection.is_ready()) {
+      connecting = link.get();
+    } else if (!connection.is_borrowed()) {
+      return link.get();
+    } else if (best == nullptr || connection.outstanding() < best->connection->outstanding()) {
+      best = link.get();
+    }
+  }
+  if (connecting == nullptr && links_.size() < kMaxLinks && !closed_ && loop_.now() >= down_until_) {
+    connecting = &open_link();
+  }
+  return best != nullptr ? best : connecting;
+}
+
+Node::Link& Node::open_link() {
+  const uint64_t serial = next_serial_++;
+  auto link = std::make_unique<Link>();
+  link->serial = serial;
+  Connection::Events events;
+  events.opened = [this, serial] {
+    Connection& connection = *find(serial)->connection;
+    log_in(connection, config_.endpoint, config_.identity, [this, serial](auto server) {
+      Link* opened = find(serial);
+      if (opened == nullptr) return;
+      if (!server) return opened->connection->close(server.error());
+      link_ready(serial, std::move(*server));
+    });
+  };
+  events.closed = [this, serial](const Error& why) { link_closed(serial, why); };
+  link->connection =
+      Connection::open(loop_, config_.endpoint, config_.settings, std::move(events));
+  return *links_.emplace_back(std::move(link));
+}
+
+void Node::link_ready(uint64_t serial, ServerIdentity server) {
+  Link& link = *find(serial);
+  link.client_id = std::move(server.client_id);
+  link.was_ready = true;
+  // Without a run id nobody can tell, so every new connection may be to another server.
+  const bool changed = was_connected_ && (server.run_id.empty() || server.run_id != run_id_);
+  run_id_ = std::move(server.run_id);
+  if (changed) loaded_.clear();
+  const bool again = std::exchange(broken_, false) && was_connected_;
+  was_connected_ = true;
+  backoff_.reset();
+  link.connection->ready();
+  if (again || changed) reconnected_(changed);
+  tell_connected(std::monostate{});
+}
+
+void Node::link_closed(uint64_t serial, const Error& why) {
+  const auto at = std::ranges::find_if(links_, [&](auto& link) { return link->serial == serial; });
+  if (at == links_.end()) return;
+  const bool was_ready = (*at)->was_ready;
+  loop_.bury(std::move((*at)->connection));
+  links_.erase(at);
+  broken_ = true;
+  if (closed_) return;
+  if (was_ready) {
+    if (why.status == Status::kUncertain) log_.warn(why.message);
+    return;
+  }
+  const bool refused = why.status != Status::kUncertain;
+  down_reason_ = Error{refused ? why.status : Status::kUnreachable, why.message};
+  down_until_ = loop_.now() + backoff_.next(loop_.random());
+  tell_connected(down_reason_);
+}
+
+}  // namespace lockc

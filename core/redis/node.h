@@ -1,0 +1,104 @@
+// One server: its command connections, and the order of requests that name one owner value.
+// Lives inside the loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/log.h"
+#include "net/backoff.h"
+#include "net/connection.h"
+#include "redis/login.h"
+#include "redis/script.h"
+
+namespace lockc {
+
+// Where requests that name one owner value must go (protocol, client rule 2): while one that may grant
+// it is unanswered, behind it on its connection. Shared by the claim and its requests under way.
+struct Route {
+  uint64_t link = 0;                    // the connection of the unanswered requests
+  unsigned unanswered = 0;              // of those that may grant
+  uint64_t last = 0;                    // the number of the last of these there
+  std::vector<std::string> unfinished;  // CLIENT IDs of broken connections that may still act
+};
+
+class Node {
+ public:
+  struct Config {
+    Endpoint endpoint;
+    Connection::Settings settings;
+    Identity identity;
+  };
+  using OnReply = std::function<void(Result<resp::View>)>;
+
+  static constexpr size_t kMaxLinks = 4;  // measured: beyond it, pipelining beats more connections
+
+  // reconnected: a connection stands again after one broke; `changed`: another server process than before
+  // answers at this address, or perhaps.
+  Node(Loop& loop, const Config& config, const Log& log,
+       std::function<void(bool changed)> reconnected);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  struct Call {
+    const Script& script;
+    std::span<const std::string_view> keys;
+    std::span<const std::string_view> arguments;
+    std::shared_ptr<Route> behind = nullptr;  // of the value it names; nullptr: any connection serves
+    std::shared_ptr<Route> grants = nullptr;  // of the value it may grant, if it may
+  };
+  // Runs a script. on_reply gets the answer, or an Error: the server's refusal by reply_error(),
+  // kUnreachable (not sent) or kUncertain (sent, no answer). Never called before run() returns.
+  void run(const Call& call, OnReply on_reply);
+  // Takes back the last request that may grant, if it still waits for a connection: then it is as if it
+  // had never been made. False: it may be executed.
+  bool withdraw(Route& route);
+  // Any other command.
+  void command(std::span<const std::string_view> arguments, OnReply on_reply);
+
+  // Opens a connection if there is none; tells when one is ready or what hindered it.
+  void connect(std::function<void(Result<std::monostate>)> done);
+
+  // Ends all connections; every request from now on fails.
+  void close();
+
+  // The connection that the last request went to since forget_latest(), for a caller that wants to read
+  // the answer by itself; nullptr: there was none, or it has ended.
+  std::shared_ptr<Connection> latest() const { return latest_.lock(); }
+  void forget_latest() { latest_.reset(); }
+
+ private:
+  struct Link;
+
+  Link* pick(const Route* route);
+  Link& open_link();
+  void link_ready(uint64_t serial, ServerIdentity server);
+  void link_closed(uint64_t serial, const Error& why);
+  Link* find(uint64_t serial);
+  void tell_connected(const Result<std::monostate>& result);
+  void fail_later(OnReply on_reply);
+
+  Loop& loop_;
+  const Config& config_;
+  const Log& log_;
+  std::function<void(bool)> reconnected_;
+  std::vector<std::unique_ptr<Link>> links_;
+  std::vector<std::function<void(Result<std::monostate>)>> connecting_;
+  std::weak_ptr<Connection> latest_;
+  std::unordered_set<const Script*> loaded_;  // EVALSHA will do
+  std::string run_id_;
+  bool closed_ = false;
+  bool was_connected_ = false;
+  bool broken_ = false;  // a connection ended since the last one became ready
+  uint64_t next_serial_ = 1;
+  Backoff backoff_;
+  TimePoint down_until_{};
+  Error down_reason_;
+};
+
+}  // namespace lockc

@@ -1,0 +1,125 @@
+#include "redis/wake_channel.h"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "redis/errors.h"
+
+namespace lockc {
+namespace {
+
+constexpr Millis kReconnectLow{10};
+constexpr Millis kReconnectHigh{500};
+
+template <class Number>
+bool take_number(std::string_view& text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end == text.data() + text.size() || *end != ' ') return false;
+  text.remove_prefix(static_cast<size_t>(end - text.data()) + 1);
+  return true;
+}
+
+}  // namespace
+
+std::optional<WakeMessage> WakeMessage::parse(std::string_view payload) {
+  WakeMessage message;
+  const size_t space = payload.find(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  message.owner = payload.substr(0, space);
+  payload.remove_prefix(space + 1);
+  if (!take_number(payload, message.first) || !take_number(payload, message.count)) {
+    return std::nullopt;
+  }
+  message.key = payload;
+  return message;
+}
+
+WakeChannel::WakeChannel(Loop& loop, const Node::Config& config, const Log& log, Events events)
+    : loop_(loop),
+      config_(config),
+      log_(log),
+      events_(std::move(events)),
+      channel_("lockc:wake:" + config.identity.client),
+      backoff_(kReconnectLow, kReconnectHigh),
+      retry_(loop.timers(),
+             [this] {
+               if (wanted_) open();
+             }),
+      pong_(loop.timers(), [this] {
+        if (connection_) connection_->close({Status::kUncertain, "no answer on the wake channel"});
+      }) {}
+
+WakeChannel::~WakeChannel() = default;
+
+void WakeChannel::want() {
+  wanted_ = true;
+  if (state_ == State::kOff && !denied_ && !retry_.armed()) open();
+}
+
+void WakeChannel::open() {
+  state_ = State::kConnecting;
+  Connection::Events events;
+  events.opened = [this] {
+    log_in(*connection_, config_.endpoint, config_.identity, [this](const auto& server) {
+      if (!server) return connection_->close(server.error());
+      subscribe();
+    });
+  };
+  events.closed = [this](const Error& why) { closed(why); };
+  connection_ = Connection::open(loop_, config_.endpoint, config_.settings, std::move(events));
+}
+
+void WakeChannel::subscribe() {
+  connection_->set_push([this](resp::View push) { take(push); });
+  connection_->ready();
+  connection_->send(std::array<std::string_view, 2>{"SUBSCRIBE", channel_},
+                    [](const Result<resp::View>&) {});
+  pong_.arm(loop_.now() + config_.settings.reply_timeout);
+}
+
+void WakeChannel::take(resp::View push) {
+  pong_.cancel();
+  if (push.is_error()) {
+    const Error error = reply_error(push.text());
+    denied_ = error.status == Status::kDenied || error.status == Status::kUnsupported;
+    if (denied_) log_.warn(join("waiters poll, for this user may not subscribe", error.message));
+    return connection_->close(error);
+  }
+  const std::string_view kind = push[0].text();
+  if (kind == "message") {
+    if (const auto message = WakeMessage::parse(push[2].text())) events_.message(*message);
+  } else if (kind == "subscribe" && state_ != State::kConfirmed) {
+    state_ = State::kConfirmed;
+    backoff_.reset();
+    events_.confirmed();
+  }
+}
+
+void WakeChannel::ping() {
+  if (state_ != State::kConfirmed || pong_.armed()) return;
+  connection_->send(std::array<std::string_view, 1>{"PING"}, [](const Result<resp::View>&) {});
+  pong_.arm(loop_.now() + config_.settings.reply_timeout);
+}
+
+void WakeChannel::reset() {
+  if (connection_) connection_->close({Status::kUncertain, "given up"});
+}
+
+void WakeChannel::close() {
+  denied_ = true;
+  reset();
+}
+
+void WakeChannel::closed(const Error& why) {
+  pong_.cancel();
+  loop_.bury(std::exchange(connection_, nullptr));
+  const bool was_confirmed = std::exchange(state_, State::kOff) == State::kConfirmed;
+  retry_.arm(loop_.now() + backoff_.next(loop_.random()));
+  if (!was_confirmed && !denied_) return;
+  if (was_confirmed && !denied_) log_.warn(join("wake channel", why.message));
+  wanted_ = false;
+  events_.lost();  // who still waits wants it again
+}
+
+}  // namespace lockc
