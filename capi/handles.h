@@ -3,13 +3,13 @@
 #pragma once
 
 #include <lockc/lockc.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "base/process.h"
 #include "client/client.h"
 
 namespace lockc::capi {
@@ -24,14 +24,14 @@ void leak(std::shared_ptr<T>& pointer) {
 template <class T>
 class OfProcess {
  public:
-  explicit OfProcess(std::shared_ptr<T> object) : pid_(::getpid()), object_(std::move(object)) {}
+  explicit OfProcess(std::shared_ptr<T> object) : pid_(lockc::process_id()), object_(std::move(object)) {}
   ~OfProcess() {
     if (is_inherited()) leak(object_);
   }
   OfProcess(const OfProcess&) = delete;
   OfProcess& operator=(const OfProcess&) = delete;
 
-  bool is_inherited() const { return ::getpid() != pid_; }
+  bool is_inherited() const { return lockc::process_id() != pid_; }
   const std::shared_ptr<T>& operator*() const { return object_; }
   T* operator->() const { return object_.get(); }
 

@@ -67,7 +67,7 @@ Result<std::shared_ptr<Client>> Client::open(ClientOptions options) {
 
 // ---- blocking
 
-Error Client::wait_for(Completion::Kind kind, const std::function<void(Owed)>& submit) {
+Error Client::wait_for(Completion::Kind kind, FunctionRef<void(Owed)> submit) {
   if (is_closed()) return closed_error();
   Slot slot;
   runner_.call(slot, [&] { submit(Owed(on_stack(slot), kind, 0)); });

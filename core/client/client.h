@@ -56,7 +56,7 @@ class Client {
 
  private:
   explicit Client(ClientOptions options);
-  Error wait_for(Completion::Kind kind, const std::function<void(Owed)>& submit);
+  Error wait_for(Completion::Kind kind, FunctionRef<void(Owed)> submit);
 
   const ClientOptions options_;
   const Log log_;

@@ -76,7 +76,7 @@ void Runner::background() {
   }
 }
 
-void Runner::inside(const std::function<void()>& task) {
+void Runner::inside(FunctionRef<void()> task) {
   const Lock lock(mutex_);
   loop_.begin_turn();
   task();
@@ -95,27 +95,43 @@ void Runner::wake_for_timers() {
   }
 }
 
-// One turn that makes the caller's request. The borrowing comes before the flush, which would else tell
-// the background thread to watch for the reply.
-Runner::Lead Runner::begin(Slot& slot, const std::function<void()>& submit, bool only_free) {
+// One turn that makes the caller's request and sends it. The borrowing comes before the flush, which would
+// else tell the background thread to watch for the reply.
+Runner::Lead Runner::begin(Lock& lock, Slot& slot, FunctionRef<void()> submit, bool only_free) {
   loop_.begin_turn();
   node_->forget_latest();
   submit();
   loop_.run_deferred();
   Lead lead{slot.is_done() ? nullptr : node_->latest(), nullptr};
+  Connection::Unsent unsent;
   if (lead.connection != nullptr) {
     slot.carrier = lead.connection;
     const bool free = lead.connection->outstanding() == 1;
     if (free || !only_free) lead.socket = lead.connection->borrow();
+    unsent = lead.connection->take_unsent();
   }
   loop_.flush();
   wake_for_timers();
+  if (unsent.socket != nullptr) write_for_all(lock, *lead.connection, std::move(unsent));
   return lead;
 }
 
-void Runner::call(Slot& slot, const std::function<void()>& submit) {
+// A write takes longer than all else in a turn, so it happens outside; what other callers have for the same
+// connection by then leaves together in the next one.
+void Runner::write_for_all(Lock& lock, Connection& connection, Connection::Unsent unsent) {
+  while (unsent.socket != nullptr) {
+    lock.unlock();
+    const bool succeeded = unsent.socket->write(unsent.bytes);
+    lock.lock();
+    if (!succeeded) loop_.begin_turn();
+    unsent = connection.wrote(succeeded);
+    if (!succeeded) end_turn();
+  }
+}
+
+void Runner::call(Slot& slot, FunctionRef<void()> submit) {
   Lock lock(mutex_);
-  Lead lead = begin(slot, submit, false);
+  Lead lead = begin(lock, slot, submit, false);
   if (lead) read_for_all(lock, slot, lead);
   while (!slot.is_done()) {
     const auto place = blocked_.insert(blocked_.end(), &slot);
@@ -130,10 +146,10 @@ void Runner::call(Slot& slot, const std::function<void()>& submit) {
   }
 }
 
-bool Runner::call_once(Slot& slot, const std::function<void()>& submit,
-                       const std::function<void()>& otherwise) {
+bool Runner::call_once(Slot& slot, FunctionRef<void()> submit,
+                       FunctionRef<void()> otherwise) {
   Lock lock(mutex_);
-  const Lead lead = begin(slot, submit, true);
+  const Lead lead = begin(lock, slot, submit, true);
   if (lead) read_for_all(lock, slot, lead);
   if (slot.is_done()) return true;
   otherwise();

@@ -4,13 +4,13 @@
 // Nothing else in lockc knows about threads.
 #pragma once
 
-#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "base/clock.h"
+#include "base/function_ref.h"
 #include "client/slot.h"
 #include "net/loop.h"
 #include "net/reactor.h"
@@ -31,16 +31,16 @@ class Runner {
   void stop();
 
   // Runs task inside the loop, in a turn of its own. Any thread but the background's.
-  void inside(const std::function<void()>& task);
+  void inside(FunctionRef<void()> task);
 
   // Runs submit inside the loop, which hands the answer to slot sooner or later, and blocks until then.
   // Any thread but the background's.
-  void call(Slot& slot, const std::function<void()>& submit);
+  void call(Slot& slot, FunctionRef<void()> submit);
 
   // The same for one round trip at the most, and only if a connection is free. When the slot is not told by
   // then, otherwise() runs inside the loop, in the same turn. True: the slot was told.
-  bool call_once(Slot& slot, const std::function<void()>& submit,
-                 const std::function<void()>& otherwise);
+  bool call_once(Slot& slot, FunctionRef<void()> submit,
+                 FunctionRef<void()> otherwise);
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -51,7 +51,8 @@ class Runner {
   };
 
   void background();
-  Lead begin(Slot& slot, const std::function<void()>& submit, bool only_free);
+  Lead begin(Lock& lock, Slot& slot, FunctionRef<void()> submit, bool only_free);
+  void write_for_all(Lock& lock, Connection& connection, Connection::Unsent unsent);
   void read_for_all(Lock& lock, Slot& slot, const Lead& lead);
   void hand_on(const Lead& lead);
   void end_turn();

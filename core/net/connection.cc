@@ -67,7 +67,7 @@ void Connection::mark_dirty() {
 void Connection::flush() {
   dirty_ = false;
   if (closed_ || !open_) return;
-  if (!out_.empty()) {
+  if (!out_.empty() && !writer_) {
     const size_t taken = stream_->write(out_);
     out_begins_at_ += taken;
     out_.erase(0, taken);
@@ -77,6 +77,22 @@ void Connection::flush() {
   if (!pending_.empty() && !timer_.armed()) {
     timer_.arm(pending_.front().sent + settings_.reply_timeout);
   }
+}
+
+Connection::Unsent Connection::take_unsent() {
+  if (closed_ || !open_ || writer_ || out_.empty()) return {};
+  Unsent unsent{stream_->socket(), {}};
+  if (unsent.socket == nullptr) return {};
+  writer_ = true;
+  out_begins_at_ += out_.size();
+  unsent.bytes.swap(out_);
+  return unsent;
+}
+
+Connection::Unsent Connection::wrote(bool succeeded) {
+  writer_ = false;
+  if (!succeeded && !closed_) close({Status::kUncertain, "the connection is broken"});
+  return take_unsent();
 }
 
 void Connection::check_time() {

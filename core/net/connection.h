@@ -51,6 +51,16 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   void close(const Error& why);
   void flush();
 
+  // For a caller that writes outside the loop what this connection has collected; socket is nullptr where
+  // it cannot, has nothing to write, or another caller does it. To be followed by wrote(), which may
+  // bring more: what was collected meanwhile.
+  struct Unsent {
+    std::shared_ptr<Socket> socket;
+    std::string bytes;
+  };
+  Unsent take_unsent();
+  Unsent wrote(bool succeeded);
+
   bool is_ready() const { return ready_ && !closed_; }
   bool is_closed() const { return closed_; }
   size_t outstanding() const { return pending_.size() + held_.size(); }
@@ -106,6 +116,7 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   bool closed_ = false;
   bool dirty_ = false;
   bool borrowed_ = false;
+  bool writer_ = false;  // a caller writes: nobody else may
 };
 
 }  // namespace lockc

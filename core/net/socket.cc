@@ -34,4 +34,14 @@ long Socket::read(char* buffer, size_t size, Duration wait) const {
   return got < 0 ? -1 : got;
 }
 
+bool Socket::write(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t put = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+  return true;
+}
+
 }  // namespace lockc

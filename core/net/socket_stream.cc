@@ -155,6 +155,10 @@ std::shared_ptr<Socket> SocketStream::borrow() {
   return socket_;
 }
 
+std::shared_ptr<Socket> SocketStream::socket() {
+  return state_ == State::kOpen && !write_blocked_ ? socket_ : nullptr;
+}
+
 void SocketStream::give_back() {
   borrowed_ = false;
   watch();

@@ -24,6 +24,7 @@ class SocketStream final : public Stream {
   void set_reading(bool reading) override;
   std::shared_ptr<Socket> borrow() override;
   void give_back() override;
+  std::shared_ptr<Socket> socket() override;
 
  private:
   enum class State { kResolving, kConnecting, kOpen, kClosed };

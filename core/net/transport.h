@@ -26,6 +26,8 @@ class Socket {
   static constexpr Duration kForever = Duration::max();
   static constexpr long kNothing = -2;
   long read(char* buffer, size_t size, Duration wait) const;
+  // Blocks until all is written; false: the connection is broken.
+  bool write(std::string_view bytes) const;
 
  private:
   const int fd_;
@@ -56,6 +58,8 @@ class Stream {
   // StreamEvents by the one who borrowed. Ends set_reading(true).
   virtual std::shared_ptr<Socket> borrow() = 0;
   virtual void give_back() = 0;
+  // For a caller that writes by itself; nullptr where that is impossible.
+  virtual std::shared_ptr<Socket> socket() = 0;
 };
 
 class Transport {
