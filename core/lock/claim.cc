@@ -65,10 +65,24 @@ void Claim::ask() {
   const bool queue = wants_queue() && registry_.wake_.is_confirmed();
   const TimePoint sent = registry_.loop_.now();
   if (queued_) registry_.wake_.ping();
+  if (terms_.block == 0 && tries_ == 1) return ask_plainly(sent);
   const bool ticket_counts = sent - ticket_sent_ < Duration(terms_.ttl.millis());
   registry_.store_.acquire(
       named(), queue, ticket_counts ? ticket_ : "0",
       [self = shared_from_this(), sent](const auto& answer) { self->on_answer(sent, answer); });
+}
+
+// An unfenced lock that nobody has costs one plain SET; the script is for when somebody has it.
+void Claim::ask_plainly(TimePoint sent) {
+  registry_.store_.set(named(), terms_.ttl,
+                       [self = shared_from_this(), sent](const Result<bool>& granted) {
+                         if (!granted) return self->on_answer(sent, granted.error());
+                         AcquireAnswer answer;
+                         answer.kind = AcquireAnswer::Kind::kGranted;
+                         if (*granted) return self->on_answer(sent, answer);
+                         self->in_flight_ = false;
+                         if (self->state_ == State::kAsking) self->ask();
+                       });
 }
 
 void Claim::ask_by_requeue(Claim& previous, Owed owed, std::shared_ptr<Grant> released) {

@@ -89,6 +89,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   void also_tell(Owed owed);
 
  private:
+  void ask_plainly(TimePoint sent);
   void on_answer(TimePoint sent, const Result<AcquireAnswer>& answer);
   void on_trouble(const Error& error);
   void on_busy(const AcquireAnswer& answer);

@@ -62,7 +62,7 @@ void inspect_key(Node& node, Store& store, const Key& key,
   store.inspect(KeyNames(key), [&node, key, then = std::move(then)](const Result<Inspection>& seen) {
     if (!seen) return then(seen.error());
     if (!seen->owner.starts_with(kOurs)) return then(to_json(key, *seen, {}));
-    node.command(std::array<std::string_view, 2>{"CLIENT", "LIST"},
+    node.command(std::array<std::string_view, 2>{"CLIENT", "LIST"}, {},
                  [key, seen = *seen, then](const Result<resp::View>& list) {
                    then(to_json(key, seen, list ? list->text() : std::string_view()));
                  });

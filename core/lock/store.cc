@@ -22,6 +22,11 @@ Error unexpected(const Script& script) {
                                " with a reply of another shape than lockc's script gives"};
 }
 
+Result<bool> read_flag(View reply, const Script& script) {
+  if (reply.type() != View::Type::kInteger) return unexpected(script);
+  return reply.integer() == 1;
+}
+
 Result<AcquireAnswer> read_acquire(View reply, const Script& script) {
   AcquireAnswer answer;
   switch (reply[0].integer(-1)) {
@@ -86,23 +91,31 @@ void Store::acquire(const Named& named, bool wait, const std::string& ticket,
   const auto keys = key_list(named.keys);
   const std::array<std::string_view, 5> arguments = {named.owner.text(), wait ? "1" : "0", ticket,
                                                      retention_, kNoGrace};
-  node_.run({scripts::acquire, keys, arguments, named.route, named.route},
+  node_.run(scripts::acquire, keys, arguments, {named.route, named.route},
             reading<AcquireAnswer>([](View r) { return read_acquire(r, scripts::acquire); },
                                    std::move(then)));
+}
+
+void Store::set(const Named& named, Ttl ttl, Then<bool> then) {
+  const std::string ms = std::to_string(ttl.millis().count());
+  const std::array<std::string_view, 6> request = {"SET", named.keys.key, named.owner.text(), "NX",
+                                                   "PX",  ms};
+  node_.command(request, {named.route, named.route},
+                reading<bool>([](View r) { return Result<bool>(r.text() == "OK"); }, std::move(then)));
 }
 
 void Store::release(const Named& named, Then<bool> then) {
   const auto keys = key_list(named.keys);
   const std::array<std::string_view, 3> arguments = {named.owner.text(), retention_, kNoGrace};
-  node_.run({scripts::release, keys, arguments, named.route},
-            reading<bool>([](View r) { return Result<bool>(r[0].integer() == 1); }, std::move(then)));
+  node_.run(scripts::release, keys, arguments, {named.route, nullptr},
+            reading<bool>([](View r) { return read_flag(r[0], scripts::release); }, std::move(then)));
 }
 
 void Store::drop(const Named& named, Then<bool> then) {
   const std::array<std::string_view, 1> keys = {named.keys.key};
   const std::array<std::string_view, 1> arguments = {named.owner.text()};
-  node_.run({scripts::drop, keys, arguments, named.route},
-            reading<bool>([](View r) { return Result<bool>(r.integer() == 1); }, std::move(then)));
+  node_.run(scripts::drop, keys, arguments, {named.route, nullptr},
+            reading<bool>([](View r) { return read_flag(r, scripts::drop); }, std::move(then)));
 }
 
 void Store::requeue(const Named& named, const Named& next, Then<RequeueAnswer> then) {
@@ -110,11 +123,13 @@ void Store::requeue(const Named& named, const Named& next, Then<RequeueAnswer> t
   const std::array<std::string_view, 4> arguments = {named.owner.text(), next.owner.text(),
                                                      retention_, kNoGrace};
   auto read = [](View reply) -> Result<RequeueAnswer> {
+    const auto ours = read_flag(reply[0], scripts::requeue);
     auto acquired = read_acquire(reply[1], scripts::requeue);
+    if (!ours) return ours.error();
     if (!acquired) return acquired.error();
-    return RequeueAnswer{reply[0].integer() == 1, std::move(*acquired)};
+    return RequeueAnswer{*ours, std::move(*acquired)};
   };
-  node_.run({scripts::requeue, keys, arguments, named.route, next.route},
+  node_.run(scripts::requeue, keys, arguments, {named.route, next.route},
             reading<RequeueAnswer>(read, std::move(then)));
 }
 
@@ -128,7 +143,7 @@ void Store::renew(const std::vector<Renewal>& items, Then<std::vector<bool>> the
     arguments.push_back(ttls.emplace_back(std::to_string(item.ttl.millis().count())));
     arguments.push_back(item.owner);
   }
-  node_.run({scripts::renew, keys, arguments},
+  node_.run(scripts::renew, keys, arguments, {},
             reading<std::vector<bool>>(
                 [count = items.size()](View reply) -> Result<std::vector<bool>> {
                   if (reply.size() != count) return unexpected(scripts::renew);
@@ -141,7 +156,7 @@ void Store::renew(const std::vector<Renewal>& items, Then<std::vector<bool>> the
 
 void Store::inspect(const KeyNames& names, Then<Inspection> then) {
   const auto keys = key_list(names);
-  node_.run({scripts::inspect, keys, {}},
+  node_.run(scripts::inspect, keys, {}, {},
             reading<Inspection>(&read_inspection, std::move(then)));
 }
 
@@ -151,7 +166,7 @@ void Store::give_back(std::string_view key, std::string_view owner) {
   const KeyNames names(*made);
   const auto keys = key_list(names);
   const std::array<std::string_view, 3> arguments = {owner, retention_, kNoGrace};
-  node_.run({scripts::release, keys, arguments}, [](const Result<View>&) {});
+  node_.run(scripts::release, keys, arguments, {}, [](const Result<View>&) {});
 }
 
 }  // namespace lockc

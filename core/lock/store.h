@@ -66,6 +66,8 @@ class Store {
   using Then = std::function<void(Result<T>)>;
 
   void acquire(const Named& named, bool wait, const std::string& ticket, Then<AcquireAnswer> then);
+  // The quick way to an unfenced lock: true: granted; false: somebody has the key.
+  void set(const Named& named, Ttl ttl, Then<bool> then);
   // Takes back an acquire that still waits for a connection; false: it may be executed.
   bool withdraw(const Named& named) { return node_.withdraw(*named.route); }
   // True: it was ours.

@@ -14,17 +14,6 @@ namespace {
 constexpr Millis kReconnectLow{10};
 constexpr Millis kReconnectHigh{50};
 
-std::vector<std::string_view> eval(const Node::Call& call, bool loaded, std::string_view key_count) {
-  std::vector<std::string_view> request;
-  request.reserve(3 + call.keys.size() + call.arguments.size());
-  request.push_back(loaded ? "EVALSHA" : "EVAL");
-  request.push_back(loaded ? call.script.sha1 : call.script.text);
-  request.push_back(key_count);
-  request.insert(request.end(), call.keys.begin(), call.keys.end());
-  request.insert(request.end(), call.arguments.begin(), call.arguments.end());
-  return request;
-}
-
 }  // namespace
 
 struct Node::Link {
@@ -44,30 +33,49 @@ Node::Node(Loop& loop, const Config& config, const Log& log,
 
 Node::~Node() = default;
 
-void Node::run(const Call& call, OnReply on_reply) {
-  Link* link = pick(call.behind.get());
+void Node::run(const Script& script, Texts keys, Texts arguments, const Order& order,
+               OnReply on_reply) {
+  const bool loaded = loaded_.contains(&script);
+  const std::string key_count = std::to_string(keys.size());
+  std::vector<std::string_view> request;
+  request.reserve(3 + keys.size() + arguments.size());
+  request.push_back(loaded ? "EVALSHA" : "EVAL");
+  request.push_back(loaded ? script.sha1 : script.text);
+  request.push_back(key_count);
+  request.insert(request.end(), keys.begin(), keys.end());
+  request.insert(request.end(), arguments.begin(), arguments.end());
+  send(request, &script, order, std::move(on_reply));
+}
+
+void Node::command(Texts request, const Order& order, OnReply on_reply) {
+  send(request, nullptr, order, std::move(on_reply));
+}
+
+void Node::send(Texts request, const Script* script, const Order& order, OnReply on_reply) {
+  Link* link = pick(order.behind.get());
   if (link == nullptr) return fail_later(std::move(on_reply));
   latest_ = link->connection;
   Connection& connection = *link->connection;
-  if (call.behind != nullptr) {
+  if (order.behind != nullptr) {
     // Nothing of a broken connection may act behind what follows. Best effort: it may be denied.
-    for (const std::string& id : std::exchange(call.behind->unfinished, {})) {
+    for (const std::string& id : std::exchange(order.behind->unfinished, {})) {
       connection.send(std::array<std::string_view, 4>{"CLIENT", "KILL", "ID", id},
                       [](const Result<resp::View>&) {});
     }
   }
-  if (call.grants != nullptr) {
-    call.grants->link = link->serial;
-    ++call.grants->unanswered;
+  if (order.grants != nullptr) {
+    order.grants->link = link->serial;
+    ++order.grants->unanswered;
   }
-  auto settle = [this, script = &call.script, behind = call.behind, grants = call.grants,
-                 client_id = link->client_id,
+  auto settle = [this, script, order, client_id = link->client_id,
                  on_reply = std::move(on_reply)](const Result<resp::View>& reply) {
-    if (grants != nullptr) --grants->unanswered;
+    if (order.grants != nullptr) --order.grants->unanswered;
     if (!reply) {
       if (reply.error().status == Status::kUncertain && !client_id.empty()) {
-        if (behind != nullptr) behind->unfinished.push_back(client_id);
-        if (grants != nullptr && grants != behind) grants->unfinished.push_back(client_id);
+        if (order.behind != nullptr) order.behind->unfinished.push_back(client_id);
+        if (order.grants != nullptr && order.grants != order.behind) {
+          order.grants->unfinished.push_back(client_id);
+        }
       }
       return on_reply(reply.error());
     }
@@ -76,13 +84,11 @@ void Node::run(const Call& call, OnReply on_reply) {
       if (is_noscript(error)) loaded_.erase(script);
       return on_reply(std::move(error));
     }
-    loaded_.insert(script);
+    if (script != nullptr) loaded_.insert(script);
     on_reply(*reply);
   };
-  const std::string key_count = std::to_string(call.keys.size());
-  const uint64_t number =
-      connection.send(eval(call, loaded_.contains(&call.script), key_count), std::move(settle));
-  if (call.grants != nullptr) call.grants->last = number;
+  const uint64_t number = connection.send(request, std::move(settle));
+  if (order.grants != nullptr) order.grants->last = number;
 }
 
 bool Node::withdraw(Route& route) {
@@ -90,16 +96,6 @@ bool Node::withdraw(Route& route) {
   if (link == nullptr || !link->connection->withdraw(route.last)) return false;
   --route.unanswered;
   return true;
-}
-
-void Node::command(std::span<const std::string_view> arguments, OnReply on_reply) {
-  Link* link = pick(nullptr);
-  if (link == nullptr) return fail_later(std::move(on_reply));
-  latest_ = link->connection;
-  link->connection->send(arguments, [on_reply = std::move(on_reply)](const Result<resp::View>& reply) {
-    if (reply && reply->is_error()) return on_reply(reply_error(reply->text()));
-    on_reply(reply);
-  });
 }
 
 void Node::fail_later(OnReply on_reply) {

@@ -45,21 +45,20 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  struct Call {
-    const Script& script;
-    std::span<const std::string_view> keys;
-    std::span<const std::string_view> arguments;
+  using Texts = std::span<const std::string_view>;
+  // How a request stands to others that name the same owner value.
+  struct Order {
     std::shared_ptr<Route> behind = nullptr;  // of the value it names; nullptr: any connection serves
     std::shared_ptr<Route> grants = nullptr;  // of the value it may grant, if it may
   };
   // Runs a script. on_reply gets the answer, or an Error: the server's refusal by reply_error(),
   // kUnreachable (not sent) or kUncertain (sent, no answer). Never called before run() returns.
-  void run(const Call& call, OnReply on_reply);
+  void run(const Script& script, Texts keys, Texts arguments, const Order& order, OnReply on_reply);
+  // The same for any other command.
+  void command(Texts request, const Order& order, OnReply on_reply);
   // Takes back the last request that may grant, if it still waits for a connection: then it is as if it
   // had never been made. False: it may be executed.
   bool withdraw(Route& route);
-  // Any other command.
-  void command(std::span<const std::string_view> arguments, OnReply on_reply);
 
   // Opens a connection if there is none; tells when one is ready or what hindered it.
   void connect(std::function<void(Result<std::monostate>)> done);
@@ -75,6 +74,7 @@ class Node {
  private:
   struct Link;
 
+  void send(Texts request, const Script* script, const Order& order, OnReply on_reply);
   Link* pick(const Route* route);
   Link& open_link();
   void link_ready(uint64_t serial, ServerIdentity server);
