@@ -51,7 +51,7 @@ Client::Client(ClientOptions options)
             {[this] { registry_.on_channel_confirmed(); },
              [this] { registry_.on_channel_lost(); },
              [this](const WakeMessage& message) { registry_.on_message(message); }}),
-      registry_(loop_, store_, wake_, watchdog_,
+      registry_(loop_, store_, wake_, watchdog_, log_,
                 registry_settings(options_, config_.identity.client)),
       runner_(clock_, reactor_, loop_) {}
 

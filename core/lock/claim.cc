@@ -140,8 +140,8 @@ void Claim::on_queued(TimePoint sent, const AcquireAnswer& answer) {
   Random& random = registry_.loop_.random();
   const auto position = static_cast<int64_t>(std::min<uint64_t>(answer.position, 1'000'000));
   Millis wait = poll_bound();
-  if (!answer.lockc || answer.pttl_ms < 0) {
-    // A foreign holder tells nobody when it goes.
+  if (!answer.lockc || answer.pttl_ms < 0 || !registry_.is_told_) {
+    // Nobody tells when this holder goes.
     wait = std::min(wait, backoff_.next(random) * (position + 1));
   } else if (Millis(answer.pttl_ms) < wait) {
     wait = std::min(wait, Millis(answer.pttl_ms) + kPositionStep * position +

@@ -7,11 +7,12 @@
 namespace lockc {
 
 Registry::Registry(Loop& loop, Store& store, WakeChannel& wake, Watchdog& watchdog,
-                   Settings settings)
+                   const Log& log, Settings settings)
     : loop_(loop),
       store_(store),
       wake_(wake),
       watchdog_(watchdog),
+      log_(log),
       settings_(std::move(settings)) {}
 
 Registry::~Registry() = default;
@@ -260,6 +261,18 @@ void Registry::pass_on(Claim& claim, const std::shared_ptr<Grant>& released, Owe
 // ---- news from the server
 
 void Registry::on_channel_confirmed() {
+  ask_all();
+  store_.probe(wake_.channel(), [this](const Result<bool>& may_publish) {
+    const bool told = !may_publish || *may_publish;
+    const bool news = is_told_ && !told;
+    is_told_ = told;
+    if (!news) return;
+    log_.warn("waiters poll, for this user may not publish in scripts");
+    ask_all();
+  });
+}
+
+void Registry::ask_all() {
   for (const auto& [seq, claim] : std::unordered_map(claims_)) claim->on_channel_confirmed();
 }
 

@@ -55,7 +55,8 @@ class Registry {
     uint32_t max_waiters = 0;
   };
 
-  Registry(Loop& loop, Store& store, WakeChannel& wake, Watchdog& watchdog, Settings settings);
+  Registry(Loop& loop, Store& store, WakeChannel& wake, Watchdog& watchdog, const Log& log,
+           Settings settings);
   ~Registry();
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
@@ -81,6 +82,7 @@ class Registry {
  private:
   friend class Claim;
 
+  void ask_all();
   bool enter_again(const AcquireRequest& request, Owed& owed);
   Claim::Terms terms_of(const AcquireRequest& request) const;
   std::shared_ptr<Claim> make_claim(const std::shared_ptr<Waiter>& waiter, Entry* entry);
@@ -103,8 +105,10 @@ class Registry {
   Store& store_;
   WakeChannel& wake_;
   Watchdog& watchdog_;
+  const Log& log_;
   const Settings settings_;
   uint64_t next_seq_ = 1;
+  bool is_told_ = true;  // releases can wake our waiters
   uint32_t waiters_ = 0;
   bool closed_ = false;
   std::function<void()> idle_;

@@ -12,5 +12,6 @@ extern const Script requeue;
 extern const Script renew;
 extern const Script drop;
 extern const Script inspect;
+extern const Script probe;
 
 }  // namespace lockc::scripts

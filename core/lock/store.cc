@@ -160,6 +160,12 @@ void Store::inspect(const KeyNames& names, Then<Inspection> then) {
             reading<Inspection>(&read_inspection, std::move(then)));
 }
 
+void Store::probe(std::string_view channel, Then<bool> then) {
+  const std::array<std::string_view, 1> arguments = {channel};
+  node_.run(scripts::probe, {}, arguments, {},
+            reading<bool>([](View r) { return read_flag(r, scripts::probe); }, std::move(then)));
+}
+
 void Store::give_back(std::string_view key, std::string_view owner) {
   const auto made = Key::make("", key);
   if (!made) return;

@@ -79,6 +79,8 @@ class Store {
   // One answer per item, in order: it is ours and lasts for its ttl.
   void renew(const std::vector<Renewal>& items, Then<std::vector<bool>> then);
   void inspect(const KeyNames& keys, Then<Inspection> then);
+  // True: scripts of this user may publish, so releases wake waiters.
+  void probe(std::string_view channel, Then<bool> then);
   // Answers a grant that nobody here waits for.
   void give_back(std::string_view key, std::string_view owner);
 

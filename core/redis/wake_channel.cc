@@ -53,8 +53,9 @@ WakeChannel::WakeChannel(Loop& loop, const Node::Config& config, const Log& log,
 WakeChannel::~WakeChannel() = default;
 
 void WakeChannel::want() {
+  if (denied_) return;
   wanted_ = true;
-  if (state_ == State::kOff && !denied_ && !retry_.armed()) open();
+  if (state_ == State::kOff && !retry_.armed()) open();
 }
 
 void WakeChannel::open() {
@@ -115,7 +116,7 @@ void WakeChannel::closed(const Error& why) {
   pong_.cancel();
   loop_.bury(std::exchange(connection_, nullptr));
   const bool was_confirmed = std::exchange(state_, State::kOff) == State::kConfirmed;
-  retry_.arm(loop_.now() + backoff_.next(loop_.random()));
+  if (!denied_) retry_.arm(loop_.now() + backoff_.next(loop_.random()));
   if (!was_confirmed && !denied_) return;
   if (was_confirmed && !denied_) log_.warn(join("wake channel", why.message));
   wanted_ = false;

@@ -37,6 +37,7 @@ class WakeChannel {
   WakeChannel(const WakeChannel&) = delete;
   WakeChannel& operator=(const WakeChannel&) = delete;
 
+  const std::string& channel() const { return channel_; }
   // Somebody waits: subscribe, if that is not done yet.
   void want();
   bool is_confirmed() const { return state_ == State::kConfirmed; }
