@@ -1,6 +1,5 @@
 # The ways into the project; `make help` lists them. None needs an argument.
 JOBS ?= $(shell nproc)
-WERROR ?= OFF
 PREFIX ?= /usr/local
 DESTDIR ?=
 VENV := build/venv
@@ -11,7 +10,8 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/pkgconfig:$(PKG_CONFIG_PATH)
 need = @for program in $(1); do command -v $$program >/dev/null || \
   { echo "lockc: $$program is missing; \`make setup\` installs it" >&2; exit 1; }; done
 # $(call cmake,PRESET,OPTIONS): configures and builds.
-cmake = cmake --preset $(1) -DLOCKC_WERROR=$(WERROR) $(2) >/dev/null && cmake --build --preset $(1) -j$(JOBS)
+cmake = cmake --preset $(1) $(if $(WERROR),-DLOCKC_WERROR=$(WERROR)) $(2) >/dev/null && \
+  cmake --build --preset $(1) -j$(JOBS)
 submake = @$(MAKE) --no-print-directory
 
 help: ## say what can be made

@@ -18,6 +18,13 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wshadow
                     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
                     $<$<BOOL:${LOCKC_WERROR}>:-Werror>)
 
+# Unique symbols would pin liblockc.so in a process that unloads it, and can't be made local in
+# liblockc.a.
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+
+# Enough debug information for a readable back-trace; all of it triples the size of the libraries.
+add_compile_options($<$<CONFIG:RelWithDebInfo>:-g1>)
+
 # Debug information and assertion texts name files as seen from the root of the project, so that
 # two builds in two places are the same.
 add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY capi/include/lockc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h*")
 install(TARGETS lockc lockc_static EXPORT lockcTargets
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-if(cli_sources)
+if(LOCKC_CLI)
   install(TARGETS lockc_cli)
   install(FILES cli/completions/lockc.bash RENAME lockc
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

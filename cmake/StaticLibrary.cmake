@@ -1,28 +1,18 @@
 # Target `lockc_static`: liblockc.a with all that lockc needs but the C++ runtime. Its objects and
-# hiredis are joined into one object, in which hiredis' names are then made local: a program that
-# links liblockc.a and a hiredis of its own gets each its own, whatever their versions.
+# hiredis are joined into one object, in which every name but those of the C ABI is then made local:
+# the core's classes can't be mistaken for those of lockc.hpp, and a program that links a hiredis of
+# its own as well gets each its own, whatever their versions. Groups are dissolved before that, or
+# the linker would take an inline function of the core and its namesake outside for one.
 if(HIREDIS_LIBRARY MATCHES "\\.a$")
   set(hiredis_archive ${HIREDIS_LIBRARY})
-endif()
-
-set(hiredis_names ${PROJECT_BINARY_DIR}/generated/hiredis.names)
-file(WRITE ${hiredis_names} "")
-if(hiredis_archive)
-  execute_process(COMMAND ${CMAKE_NM} --extern-only --defined-only --format=posix ${hiredis_archive}
-                  OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCHALL "[^\n]+ [A-Z] " lines "${listing}")
-  foreach(line IN LISTS lines)
-    string(REGEX REPLACE " .*" "\n" name "${line}")
-    file(APPEND ${hiredis_names} ${name})
-  endforeach()
 endif()
 
 set(object ${PROJECT_BINARY_DIR}/generated/lockc.o)
 add_custom_command(
   OUTPUT ${object}
-  COMMAND ${CMAKE_LINKER} -r -o ${object} $<TARGET_OBJECTS:lockc_core> $<TARGET_OBJECTS:lockc_capi>
-          ${hiredis_archive}
-  COMMAND ${CMAKE_OBJCOPY} --localize-symbols=${hiredis_names} ${object}
+  COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object}
+          $<TARGET_OBJECTS:lockc_core> $<TARGET_OBJECTS:lockc_capi> ${hiredis_archive}
+  COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=lockc_* ${object}
   DEPENDS $<TARGET_OBJECTS:lockc_core> $<TARGET_OBJECTS:lockc_capi> ${hiredis_archive}
   COMMENT "Joining lockc and hiredis"
   COMMAND_EXPAND_LISTS VERBATIM)

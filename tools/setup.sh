@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 declare -A packages=(
-  [build]="g++ cmake make pkg-config libhiredis-dev"
+  [build]="g++ cmake make pkg-config libhiredis-dev nlohmann-json3-dev"
   [bindings]="golang-go python3-dev python3-venv redis-server"
   [test]="libcmocka-dev libgmock-dev libgtest-dev"
   [bench]="libbenchmark-dev"

@@ -1,10 +1,11 @@
 // A program of someone who has lockc installed: takes a lock, and gives it back.
-#include <iostream>
+#include <cinttypes>
+#include <cstdio>
 #include <lockc/lockc.hpp>
 
 int main() {
   lockc::Client client;
   lockc::Lock lock = client.acquire("consumer");
-  std::cout << "version 0" << std::hex << lockc_version() << ", token " << lock.token() << "\n";
+  std::printf("version %06" PRIx32 ", token %" PRIu64 "\n", lockc_version(), lock.token());
   return lock.release() ? 0 : 1;
 }
