@@ -104,11 +104,12 @@ func (c *Client) await(ctx context.Context, op operation, wait int64) raw.Answer
 // refused is the error of an acquire within ctx that was not granted.
 func refused(ctx context.Context, answer *raw.Answer, key string) *Error {
 	cause := ctx.Err()
+	deadline, bounded := ctx.Deadline()
+	if cause == nil && (answer.Status == raw.Timeout || bounded && time.Until(deadline) <= 0) {
+		cause = context.DeadlineExceeded // the core's timer was faster than that of ctx
+	}
 	switch answer.Status {
 	case raw.Timeout, raw.Cancelled:
-		if cause == nil { // the core's clock was the first to reach the deadline
-			cause = context.DeadlineExceeded
-		}
 		return ended(cause, key)
 	}
 	err := failed(answer, key)

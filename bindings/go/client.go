@@ -133,24 +133,6 @@ func (c *Client) connect(timeout time.Duration) error {
 	return answered(&answer, "")
 }
 
-// Inspect asks the server what it knows of key and returns it as one JSON object: key, state (free,
-// held, foreign, zombie or other), type, owner, client_name, pttl_ms, token, queue and grace_ms. It
-// takes at most about Options.ReplyTimeout.
-func (c *Client) Inspect(key string) ([]byte, error) {
-	if err := c.enter(key); err != nil {
-		return nil, err
-	}
-	defer c.leave()
-	var answer raw.Answer
-	text := raw.Inspect(c.client, key, &answer)
-	if err := answered(&answer, key); err != nil {
-		return nil, err
-	}
-	json := make([]byte, raw.TextSize(text))
-	raw.TextTake(text, json)
-	return json, nil
-}
-
 // release gives a grant back. The answer's Lock is the handle where that is to be repeated, else 0.
 func (c *Client) release(handle uintptr, key string) (answer raw.Answer, err error) {
 	if err := c.enter(key); err != nil {

@@ -13,6 +13,7 @@ import (
 // many goroutines wait for locks, no thread does.
 type poller struct {
 	queue uintptr
+	batch []raw.Answer // what the goroutine takes at once
 	fd    *os.File
 	done  chan struct{} // closed when the goroutine has ended
 
@@ -42,6 +43,7 @@ func startPoller(queue uintptr) (*poller, error) {
 	}
 	p := &poller{
 		queue: queue,
+		batch: make([]raw.Answer, 64),
 		fd:    os.NewFile(uintptr(fd), "lockc queue"),
 		done:  make(chan struct{}),
 		open:  make(map[uint64]operation),
@@ -71,15 +73,14 @@ func (p *poller) stop() {
 
 // drain empties the queue and returns how many answers were in it.
 func (p *poller) drain() int {
-	var batch [64]raw.Answer
 	for total := 0; ; {
-		count := int(raw.QueuePoll(p.queue, batch[:]))
+		count := int(raw.QueuePoll(p.queue, p.batch))
 		if count <= 0 {
 			return total
 		}
 		total += count
-		for i := range batch[:count] {
-			p.deliver(&batch[i])
+		for i := range p.batch[:count] {
+			p.deliver(&p.batch[i])
 		}
 	}
 }

@@ -1,0 +1,137 @@
+package lockc_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"lockc"
+)
+
+func TestOpen_BadURLOrOption_IsInvalidAndSaysWhich(t *testing.T) {
+	const secret = "s3cret"
+	for want, options := range map[string]*lockc.Options{
+		"ConnectTimeout":  {ConnectTimeout: -time.Second},
+		"ReplyTimeout":    {ReplyTimeout: math.MaxInt64},
+		"MaxWaiters":      {MaxWaiters: -1},
+		"KeyPrefix":       {KeyPrefix: "a\x00b"},
+		"ClientName":      {ClientName: "a\x00b"},
+		"Username":        {Username: "a\x00b"},
+		"Password":        {Password: secret + "\x00"},
+		"default_ttl":     {DefaultTTL: -time.Second},
+		"default_ttl_ms":  {DefaultTTL: time.Nanosecond},
+		"default_ttl_m":   {DefaultTTL: 400 * 24 * time.Hour},
+		"renew_every":     {RenewEvery: time.Hour},
+		"fence_retention": {FenceRetention: -time.Second},
+		"RenewBatch":      {RenewBatch: -1},
+		"renew_batch":     {RenewBatch: 1001},
+		"handover_max":    {HandoverMax: 1001},
+		"Handover":        {Handover: -time.Second},
+		"SpinMin":         {SpinMin: -time.Second},
+		"spin":            {SpinMin: time.Second, SpinMax: time.Millisecond},
+		"LogFD":           {LogFD: -1},
+	} {
+		client, err := lockc.Open(serverURL, options)
+		if err == nil {
+			client.Close()
+		}
+		if !errors.Is(err, lockc.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("the password is shown: %v", err)
+		}
+	}
+	for url, status := range map[string]lockc.Status{
+		"http://localhost":                        lockc.ErrInvalid,
+		"redis://user:" + secret + "@host:port":   lockc.ErrInvalid,
+		"redis://:" + secret + "@localhost:99999": lockc.ErrInvalid,
+		"redis://:" + secret + "@localhost/db":    lockc.ErrInvalid,
+		"unix://relative":                         lockc.ErrInvalid,
+		"redis://localhost\x00:" + secret:         lockc.ErrInvalid,
+		"rediss://:" + secret + "@localhost":      lockc.ErrUnsupported,
+	} {
+		_, err := lockc.Open(url, nil)
+		if !errors.Is(err, status) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+func TestAcquire_BadInput_IsInvalidAndSendsNothing(t *testing.T) {
+	server := startServer(t)
+	client, ctx := openAt(t, server.url, nil), context.Background()
+	for name, bad := range map[string]struct {
+		key     string
+		options lockc.AcquireOptions
+	}{
+		"empty key":         {"", lockc.AcquireOptions{}},
+		"long key":          {strings.Repeat("k", 4097), lockc.AcquireOptions{}},
+		"reserved key":      {"lockc:key", lockc.AcquireOptions{}},
+		"negative ttl":      {"key", lockc.AcquireOptions{TTL: -time.Second}},
+		"ttl below floor":   {"key", lockc.AcquireOptions{TTL: 9 * time.Millisecond}},
+		"tiny ttl":          {"key", lockc.AcquireOptions{TTL: time.Nanosecond}},
+		"huge ttl":          {"key", lockc.AcquireOptions{TTL: math.MaxInt64}},
+		"negative max hold": {"key", lockc.AcquireOptions{MaxHold: -time.Second}},
+		"negative tries":    {"key", lockc.AcquireOptions{Spin: true, MaxTries: -1}},
+		"renew and not":     {"key", lockc.AcquireOptions{Renew: true, NoRenew: true}},
+	} {
+		options := bad.options
+		if _, err := client.TryAcquire(ctx, bad.key, &options); !errors.Is(err, lockc.ErrInvalid) {
+			t.Errorf("TryAcquire, %s: %v", name, err)
+		}
+		if _, err := client.Acquire(ctx, bad.key, &options); !errors.Is(err, lockc.ErrInvalid) {
+			t.Errorf("Acquire, %s: %v", name, err)
+		}
+	}
+	if stats := redis(t, server.url, "INFO", "commandstats"); strings.Contains(stats, "eval") {
+		t.Errorf("commands were sent: %s", stats)
+	}
+}
+
+func TestOptions_ReachTheServer(t *testing.T) {
+	server := startServer(t)
+	client := openAt(t, server.url, &lockc.Options{
+		KeyPrefix: "lock/", ClientName: "tester", DefaultTTL: 7 * time.Second, FenceRetention: 500 * time.Second,
+	})
+	lock := acquire(t, client, "key", nil)
+	defer lock.Release()
+	if redis(t, server.url, "EXISTS", "lock/key") != "1" || lock.Key() != "key" {
+		t.Errorf("the prefix isn't used, or shown in %q", lock.Key())
+	}
+	if left := lock.Remaining(); left > 7*time.Second || left < 5*time.Second {
+		t.Errorf("remaining %s of 7 s", left)
+	}
+	if ttl := redis(t, server.url, "TTL", "lockc:{lock/key}:fence:lock/key"); ttl != "500" && ttl != "499" {
+		t.Errorf("the fence is kept for %s s", ttl)
+	}
+	if list := redis(t, server.url, "CLIENT", "LIST"); !strings.Contains(list, ":tester ") {
+		t.Errorf("the client's name isn't shown: %s", list)
+	}
+}
+
+func TestOptions_MaxWaiters_LimitsWaiting(t *testing.T) {
+	holder, client, key := open(t, nil), open(t, &lockc.Options{MaxWaiters: 1}), keyOf(t)
+	lock := acquire(t, holder, key, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	first := acquiring(ctx, client, key, nil)
+	untilQueued(t, key, 1)
+	if err := outcome(t, acquiring(ctx, client, key, nil)).err; !errors.Is(err, lockc.ErrLimit) {
+		t.Errorf("the second waiter: %v", err)
+	}
+	cancel()
+	outcome(t, first)
+	lock.Release()
+}
+
+func TestOptions_MaxTries_EndsSpinning(t *testing.T) {
+	holder, client, key := open(t, nil), open(t, nil), keyOf(t)
+	defer acquire(t, holder, key, nil).Release()
+	options := &lockc.AcquireOptions{Spin: true, MaxTries: 3}
+	if err := outcome(t, acquiring(context.Background(), client, key, options)).err; !errors.Is(err, lockc.ErrBusy) {
+		t.Error(err)
+	}
+}
