@@ -61,7 +61,7 @@ Result<std::shared_ptr<Client>> Client::open(ClientOptions options) {
   const auto checked = options.check();
   if (!checked) return checked.error();
   std::shared_ptr<Client> client(new Client(std::move(options)));
-  client->runner_.start(client->node_);
+  client->runner_.start(client->node_, client->wake_);
   return client;
 }
 

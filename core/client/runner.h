@@ -11,10 +11,12 @@
 
 #include "base/clock.h"
 #include "base/function_ref.h"
+#include "client/kick.h"
 #include "client/slot.h"
 #include "net/loop.h"
 #include "net/reactor.h"
 #include "redis/node.h"
+#include "redis/wake_channel.h"
 
 namespace lockc {
 
@@ -25,8 +27,8 @@ class Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // Begins the background thread; node is what callers read from.
-  void start(Node& node);
+  // Begins the background thread; node and wake are what callers read from.
+  void start(Node& node, WakeChannel& wake);
   // Ends and joins it. No other call may be under way.
   void stop();
 
@@ -55,6 +57,7 @@ class Runner {
   void write_for_all(Lock& lock, Connection& connection, Connection::Unsent unsent);
   void read_for_all(Lock& lock, Slot& slot, const Lead& lead);
   void hand_on(const Lead& lead);
+  void watch_channel(Lock& lock, Slot& slot);
   void end_turn();
   void wake_for_timers();
 
@@ -62,6 +65,8 @@ class Runner {
   Reactor& reactor_;
   Loop& loop_;
   Node* node_ = nullptr;
+  WakeChannel* wake_ = nullptr;
+  const Kick kick_;
   std::mutex mutex_;  // "inside the loop" is to hold it
   std::thread thread_;
   bool stopping_ = false;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "client/kick.h"
 #include "lock/operation.h"
 #include "net/connection.h"
 
@@ -39,21 +40,35 @@ class Slot final : public Sink {
     return std::exchange(socket_, nullptr);
   }
 
+  // The owner waits for two things from now on: its answer, for which kick rings, and a socket.
+  void watch(const Kick& kick) {
+    kick_ = &kick;
+    State seen = State::kPending;
+    state_.compare_exchange_strong(seen, State::kWatching);
+  }
+  // ... and no longer. Both inside the loop.
+  void unwatch() {
+    State seen = State::kWatching;
+    state_.compare_exchange_strong(seen, State::kPending);
+  }
+
   // Inside the loop only:
   std::weak_ptr<Connection> carrier;  // has this caller's request
   std::shared_ptr<Waiter> waiter;     // of an acquire
 
  private:
-  enum class State : int { kPending, kSleeping, kLeading, kDone };
+  enum class State : int { kPending, kSleeping, kWatching, kLeading, kDone };
 
-  // Once kDone is set outside the sleeper's view, this object may be gone: notify_one needs its address
-  // only.
+  // The owner comes into the loop before it goes on, so this object outlives the call.
   void wake(State state) {
-    if (state_.exchange(state, std::memory_order_acq_rel) == State::kSleeping) state_.notify_one();
+    const State before = state_.exchange(state, std::memory_order_acq_rel);
+    if (before == State::kSleeping) state_.notify_one();
+    if (before == State::kWatching) kick_->ring();
   }
 
   std::atomic<State> state_{State::kPending};
   std::shared_ptr<Socket> socket_;
+  const Kick* kick_ = nullptr;
   Completion answer_;
 };
 

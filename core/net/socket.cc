@@ -21,13 +21,12 @@ timespec to_timespec(Duration wait) {
 Socket::~Socket() { ::close(fd_); }
 
 long Socket::read(char* buffer, size_t size, Duration wait) const {
-  int flags = 0;
-  if (wait != kForever) {
+  int flags = wait == kForever ? 0 : MSG_DONTWAIT;
+  if (wait != kForever && wait > Duration::zero()) {
     pollfd entry{fd_, POLLIN, 0};
-    const timespec limit = to_timespec(std::max(wait, Duration::zero()));
+    const timespec limit = to_timespec(wait);
     const int ready = ::ppoll(&entry, 1, &limit, nullptr);
     if (ready == 0 || (ready < 0 && errno == EINTR)) return kNothing;
-    flags = MSG_DONTWAIT;
   }
   const ssize_t got = ::recv(fd_, buffer, size, flags);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return kNothing;

@@ -37,6 +37,8 @@ class WakeChannel {
   WakeChannel(const WakeChannel&) = delete;
   WakeChannel& operator=(const WakeChannel&) = delete;
 
+  // For a caller that reads it by itself; nullptr: it is not connected.
+  std::shared_ptr<Connection> connection() const { return connection_; }
   const std::string& channel() const { return channel_; }
   // Somebody waits: subscribe, if that is not done yet.
   void want();
