@@ -71,9 +71,6 @@ func (c *Client) Close() error {
 	raw.ClientClose(c.client)
 	c.poller.stop()
 	raw.QueueClose(c.poller.queue)
-	for _, lease := range c.poller.leases() {
-		lease.lose()
-	}
 	return nil
 }
 

@@ -128,16 +128,3 @@ func (p *poller) forget(tag uint64) {
 	delete(p.open, tag)
 	p.mu.Unlock()
 }
-
-// leases returns those of the locks that are still held.
-func (p *poller) leases() []*lease {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var held []*lease
-	for _, op := range p.open {
-		if op.lease != nil {
-			held = append(held, op.lease)
-		}
-	}
-	return held
-}

@@ -7,7 +7,9 @@ import (
 	"os"
 	"regexp"
 	"runtime/pprof"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -49,19 +51,22 @@ func TestTrouble_ServerStopped_EndsWithTheContext(t *testing.T) {
 	lock := acquire(t, client, "held", nil)
 	server.signal(t, syscall.SIGSTOP)
 	defer server.signal(t, syscall.SIGCONT)
-	for name, call := range map[string]func(ctx context.Context) error{
-		"Acquire":    func(ctx context.Context) error { _, err := client.Acquire(ctx, "key", nil); return err },
-		"TryAcquire": func(ctx context.Context) error { _, err := client.TryAcquire(ctx, "key", nil); return err },
-		"Extend":     func(ctx context.Context) error { return lock.Extend(ctx, time.Minute) },
+	for _, operation := range []struct {
+		name string
+		call func(ctx context.Context) error
+	}{ // in this order: only the first finds a connection free
+		{"TryAcquire", func(ctx context.Context) error { _, err := client.TryAcquire(ctx, "key", nil); return err }},
+		{"Acquire", func(ctx context.Context) error { _, err := client.Acquire(ctx, "key", nil); return err }},
+		{"Extend", func(ctx context.Context) error { return lock.Extend(ctx, time.Minute) }},
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		start := time.Now()
-		err := call(ctx)
+		err := operation.call(ctx)
 		if took := time.Since(start); took > 700*time.Millisecond {
-			t.Errorf("%s took %s", name, took)
+			t.Errorf("%s took %s", operation.name, took)
 		}
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v", operation.name, err)
 		}
 		cancel()
 	}
@@ -75,6 +80,27 @@ func TestTrouble_ServerStopped_EndsWithTheContext(t *testing.T) {
 	}
 	if lock.Remaining() != 0 || lock.Err() == nil {
 		t.Error("still held after its Release")
+	}
+}
+
+func TestTrouble_ServerStopped_ManyReleasesKeepFewThreads(t *testing.T) {
+	server := startServer(t)
+	client := openAt(t, server.url, nil)
+	var held []*lockc.Lock
+	for i := 0; i < 200; i++ {
+		held = append(held, acquire(t, client, strconv.Itoa(i), nil))
+	}
+	before := threads(t)
+	server.signal(t, syscall.SIGSTOP)
+	defer server.signal(t, syscall.SIGCONT)
+	var all sync.WaitGroup
+	for _, lock := range held {
+		all.Add(1)
+		go func(lock *lockc.Lock) { defer all.Done(); lock.Release() }(lock)
+	}
+	all.Wait()
+	if now := threads(t); now > before+50 { // a thread that was needed once stays
+		t.Errorf("%d threads after %d releases, %d before", now, len(held), before)
 	}
 }
 
