@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "error.h"
 #include "gil.h"
@@ -20,7 +21,7 @@ void warn_unreleased(const std::string& key) {
   const py::bytes bytes(key);
   if (PyErr_WarnFormat(PyExc_ResourceWarning, 1, "lock %R was dropped while it was held",
                        bytes.ptr()) != 0) {
-    PyErr_WriteUnraisable(nullptr);
+    PyErr_WriteUnraisable(bytes.ptr());
   }
 }
 
@@ -43,14 +44,18 @@ bool Grant::is_lost() const {
 }
 
 bool Grant::wait_lost(int64_t timeout_ms) {
-  if (is_lost()) return true;  // no more than this after a fork, where `losses_` may be locked
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  for (;;) {
+  bool over = false;
+  // Its reason comes before `losses_` is looked at, whose mutex may stay locked after a fork.
+  while (lost_reason() == LOCKC_LOST_NOT) {
     const uint64_t seen = losses_->news();
-    if (is_lost()) return true;
+    if (lost_reason() != LOCKC_LOST_NOT) break;
     if (ended_) return false;
-    int64_t slice = std::min<int64_t>(kSliceMs, remaining_ms() + 1);
+    // The validity ends a moment before the client tells why.
+    const bool was_over = std::exchange(over, remaining_ms() == 0);
+    if (was_over) break;
+    int64_t slice = kSliceMs;
     if (timeout_ms >= 0) {
       const auto passed =
           std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
@@ -61,6 +66,7 @@ bool Grant::wait_lost(int64_t timeout_ms) {
     without_gil([&] { losses_->wait(seen, static_cast<int>(slice)); });
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
+  return true;
 }
 
 void Grant::extend(int64_t ttl_ms) {
