@@ -29,13 +29,13 @@ static const char WAKE_CHECK[] = "return redis.call('EXISTS', KEYS[1]) + 1";
 static const char WAKE_SEND[] = "return redis.call('PUBLISH', 'wake:' .. ARGV[1], '1')";
 
 static struct {
-  redisContext* subscription;
+  redisContext *subscription;
   char ttl[24];
   char acquire[41], release[41];
 } setup;
 
 struct holder {
-  redisContext* connection;
+  redisContext *connection;
   unsigned long acquires;
   char owner[64];
 };
@@ -43,7 +43,7 @@ struct holder {
 /* Threads of one process in the order they came: one of them at a time competes at the server. */
 static struct {
   pthread_mutex_t mutex;
-  pthread_cond_t* turn_came; /* one for each thread, so that exactly the next one wakes */
+  pthread_cond_t *turn_came; /* one for each thread, so that exactly the next one wakes */
   unsigned long last, serving, threads;
 } turns = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -62,9 +62,9 @@ static void pass_turn(void) {
   pthread_mutex_unlock(&turns.mutex);
 }
 
-static bool message_came(struct worker* worker) {
+static bool message_came(struct worker *worker) {
   while (now_ns() < worker->load->deadline + 1000000000) {
-    redisReply* message = redis_next(setup.subscription, 100);
+    redisReply *message = redis_next(setup.subscription, 100);
     if (!message) continue;
     freeReplyObject(message);
     return true;
@@ -72,8 +72,8 @@ static bool message_came(struct worker* worker) {
   return false;
 }
 
-static bool grant_acquire(struct worker* worker) {
-  struct holder* holder = worker->state;
+static bool grant_acquire(struct worker *worker) {
+  struct holder *holder = worker->state;
   take_turn();
   snprintf(holder->owner, sizeof holder->owner, "%d:%d:%lu:0123456789abcdef", worker->load->process,
            worker->index, holder->acquires++);
@@ -84,8 +84,8 @@ static bool grant_acquire(struct worker* worker) {
   fail("no grant came");
 }
 
-static void grant_release(struct worker* worker) {
-  struct holder* holder = worker->state;
+static void grant_release(struct worker *worker) {
+  struct holder *holder = worker->state;
   if (redis_ask(holder->connection,
                 REQUEST("EVALSHA", setup.release, "3", worker->key, "bench:queue", "bench:token",
                         holder->owner, setup.ttl)) != 1)
@@ -93,28 +93,28 @@ static void grant_release(struct worker* worker) {
   pass_turn();
 }
 
-static bool wake_acquire(struct worker* worker) {
-  struct holder* holder = worker->state;
+static bool wake_acquire(struct worker *worker) {
+  struct holder *holder = worker->state;
   bool first = worker->load->process == 0 && worker->count == 0;
   if (!first && !message_came(worker)) return false;
   redis_ask(holder->connection, REQUEST("EVALSHA", setup.acquire, "1", worker->key));
   return true;
 }
 
-static void wake_release(struct worker* worker) {
-  struct holder* holder = worker->state;
-  const char* other = worker->load->process == 0 ? "1" : "0";
+static void wake_release(struct worker *worker) {
+  struct holder *holder = worker->state;
+  const char *other = worker->load->process == 0 ? "1" : "0";
   redis_ask(holder->connection, REQUEST("EVALSHA", setup.release, "1", worker->key, other));
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char **argv) {
   struct load load;
   load_open(&load, argc, argv);
   bool wake = strcmp(load_text(&load, "wait", "grant"), "wake") == 0;
   if (wake && load.threads != 1) fail("wait=wake: two processes of one thread");
   snprintf(setup.ttl, sizeof setup.ttl, "%lld", (long long)load.ttl_ms);
 
-  struct holder* holders = calloc((size_t)load.threads, sizeof *holders);
+  struct holder *holders = calloc((size_t)load.threads, sizeof *holders);
   turns.turn_came = calloc((size_t)load.threads, sizeof *turns.turn_came);
   turns.threads = (unsigned long)load.threads;
   if (!holders || !turns.turn_came) fail("out of memory");

@@ -12,7 +12,7 @@
 
 enum { THREADS_MAX = 10000, PAIRS_MAX = 5000000, SECONDS_MAX = 60 };
 
-void fail(const char* format, ...) {
+void fail(const char *format, ...) {
   va_list values;
   va_start(values, format);
   vfprintf(stderr, format, values);
@@ -33,7 +33,7 @@ void sleep_ns(int64_t ns) {
   }
 }
 
-const char* load_text(const struct load* load, const char* name, const char* otherwise) {
+const char *load_text(const struct load *load, const char *name, const char *otherwise) {
   size_t length = strlen(name);
   for (int i = 1; i < load->argc; i++)
     if (strncmp(load->argv[i], name, length) == 0 && load->argv[i][length] == '=')
@@ -41,17 +41,17 @@ const char* load_text(const struct load* load, const char* name, const char* oth
   return otherwise;
 }
 
-int64_t load_number(const struct load* load, const char* name, int64_t otherwise) {
-  const char* text = load_text(load, name, NULL);
+int64_t load_number(const struct load *load, const char *name, int64_t otherwise) {
+  const char *text = load_text(load, name, NULL);
   return text ? strtoll(text, NULL, 10) : otherwise;
 }
 
-static void open_workers(struct load* load) {
+static void open_workers(struct load *load) {
   bool one_key = strcmp(load_text(load, "keys", "own"), "one") == 0;
   load->workers = calloc((size_t)load->threads, sizeof *load->workers);
   if (!load->workers) fail("out of memory");
   for (int i = 0; i < load->threads; i++) {
-    struct worker* worker = &load->workers[i];
+    struct worker *worker = &load->workers[i];
     worker->index = i;
     worker->load = load;
     worker->records = calloc((size_t)load->pairs, sizeof *worker->records);
@@ -63,7 +63,7 @@ static void open_workers(struct load* load) {
   }
 }
 
-void load_open(struct load* load, int argc, char** argv) {
+void load_open(struct load *load, int argc, char **argv) {
   *load = (struct load){.argc = argc, .argv = argv};
   load->address = load_text(load, "address", "127.0.0.1:0");
   load->process = (int)load_number(load, "process", 0);
@@ -79,7 +79,7 @@ void load_open(struct load* load, int argc, char** argv) {
   open_workers(load);
 }
 
-void load_begin(struct load* load) {
+void load_begin(struct load *load) {
   long long begin;
   puts("ready");
   fflush(stdout);
@@ -88,16 +88,16 @@ void load_begin(struct load* load) {
   load->deadline = now_ns() + (int64_t)(load->seconds * 1e9);
 }
 
-int64_t worker_id(const struct worker* worker) {
+int64_t worker_id(const struct worker *worker) {
   return (int64_t)worker->load->process * PROCESS_STRIDE + worker->index;
 }
 
-static void* work(void* argument) {
-  struct worker* worker = argument;
-  struct load* load = worker->load;
+static void *work(void *argument) {
+  struct worker *worker = argument;
+  struct load *load = worker->load;
   prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0); /* the kernel's 50 us would swamp a hold of 1 ms */
   while (worker->count < load->pairs) {
-    struct record* record = &worker->records[worker->count];
+    struct record *record = &worker->records[worker->count];
     record->worker = worker_id(worker);
     record->asked = now_ns();
     if (record->asked >= load->deadline || !load->target->acquire(worker)) break;
@@ -112,8 +112,8 @@ static void* work(void* argument) {
   return NULL;
 }
 
-void load_threads(struct load* load, const struct target* target) {
-  pthread_t* threads = calloc((size_t)load->threads, sizeof *threads);
+void load_threads(struct load *load, const struct target *target) {
+  pthread_t *threads = calloc((size_t)load->threads, sizeof *threads);
   if (!threads) fail("out of memory");
   load->target = target;
   for (int i = 0; i < load->threads; i++)
@@ -122,11 +122,11 @@ void load_threads(struct load* load, const struct target* target) {
   free(threads);
 }
 
-void load_end(struct load* load) {
-  FILE* log = fopen(load_text(load, "log", "/dev/null"), "wb");
+void load_end(struct load *load) {
+  FILE *log = fopen(load_text(load, "log", "/dev/null"), "wb");
   if (!log) fail("log: %s", strerror(errno));
   for (int i = 0; i < load->threads; i++) {
-    struct worker* worker = &load->workers[i];
+    struct worker *worker = &load->workers[i];
     fwrite(worker->records, sizeof *worker->records, (size_t)worker->count, log);
     free(worker->records);
   }

@@ -26,16 +26,16 @@ struct record {
 struct worker {
   int index;
   char key[32];
-  void* state; /* the target's own */
-  struct record* records;
+  void *state; /* the target's own */
+  struct record *records;
   long count;
-  struct load* load;
+  struct load *load;
 };
 
 struct load {
   int argc;
-  char** argv;
-  const char* address; /* host:port */
+  char **argv;
+  const char *address; /* host:port */
   int process;
   int threads;
   long pairs; /* of each worker */
@@ -44,26 +44,26 @@ struct load {
   int64_t hold_ns;
   int64_t think_ns;
   int64_t deadline; /* known once the load has begun */
-  struct worker* workers;
-  const struct target* target;
+  struct worker *workers;
+  const struct target *target;
 };
 
 struct target {
-  bool (*acquire)(struct worker* worker); /* false: the time is over */
-  void (*release)(struct worker* worker);
+  bool (*acquire)(struct worker *worker); /* false: the time is over */
+  void (*release)(struct worker *worker);
 };
 
-const char* load_text(const struct load* load, const char* name, const char* otherwise);
-int64_t load_number(const struct load* load, const char* name, int64_t otherwise);
+const char *load_text(const struct load *load, const char *name, const char *otherwise);
+int64_t load_number(const struct load *load, const char *name, int64_t otherwise);
 
-void load_open(struct load* load, int argc, char** argv);
-void load_begin(struct load* load);                                /* ready ... begin */
-void load_threads(struct load* load, const struct target* target); /* one thread for each worker */
-void load_end(struct load* load);                                  /* log, done ... end of input */
+void load_open(struct load *load, int argc, char **argv);
+void load_begin(struct load *load);                                /* ready ... begin */
+void load_threads(struct load *load, const struct target *target); /* one thread for each worker */
+void load_end(struct load *load);                                  /* log, done ... end of input */
 
-int64_t worker_id(const struct worker* worker);
+int64_t worker_id(const struct worker *worker);
 int64_t now_ns(void);
 void sleep_ns(int64_t ns);
-_Noreturn void fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

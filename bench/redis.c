@@ -8,27 +8,27 @@
 
 #include "load.h"
 
-redisContext* redis_dial(const char* address) {
+redisContext *redis_dial(const char *address) {
   char host[64];
   snprintf(host, sizeof host, "%s", address);
-  char* colon = strrchr(host, ':');
+  char *colon = strrchr(host, ':');
   if (!colon) fail("address: host:port");
   *colon = '\0';
-  redisContext* connection = redisConnect(host, atoi(colon + 1));
+  redisContext *connection = redisConnect(host, atoi(colon + 1));
   if (!connection || connection->err)
     fail("connect %s: %s", address, connection ? connection->errstr : "out of memory");
   return connection;
 }
 
-void redis_load_script(redisContext* connection, const char* lua, char sha1[41]) {
-  redisReply* reply = redisCommand(connection, "SCRIPT LOAD %s", lua);
+void redis_load_script(redisContext *connection, const char *lua, char sha1[41]) {
+  redisReply *reply = redisCommand(connection, "SCRIPT LOAD %s", lua);
   if (!reply || reply->type != REDIS_REPLY_STRING)
     fail("script load: %s", reply ? reply->str : connection->errstr);
   snprintf(sha1, 41, "%s", reply->str);
   freeReplyObject(reply);
 }
 
-static long long value_of(const redisReply* reply) {
+static long long value_of(const redisReply *reply) {
   switch (reply->type) {
     case REDIS_REPLY_INTEGER:
       return reply->integer;
@@ -43,26 +43,26 @@ static long long value_of(const redisReply* reply) {
   }
 }
 
-long long redis_number(redisReply* reply) {
+long long redis_number(redisReply *reply) {
   long long value = value_of(reply);
   freeReplyObject(reply);
   return value;
 }
 
-long long redis_ask(redisContext* connection, struct request request) {
-  redisReply* reply = redisCommandArgv(connection, request.words, request.word, NULL);
+long long redis_ask(redisContext *connection, struct request request) {
+  redisReply *reply = redisCommandArgv(connection, request.words, request.word, NULL);
   if (!reply) fail("redis: %s", connection->errstr);
   return redis_number(reply);
 }
 
-void redis_append(redisContext* connection, struct request request) {
+void redis_append(redisContext *connection, struct request request) {
   if (redisAppendCommandArgv(connection, request.words, request.word, NULL) != REDIS_OK)
     fail("redis: %s", connection->errstr);
 }
 
-redisReply* redis_next(redisContext* connection, int timeout_ms) {
+redisReply *redis_next(redisContext *connection, int timeout_ms) {
   for (;;) {
-    void* reply = NULL;
+    void *reply = NULL;
     if (redisGetReplyFromReader(connection, &reply) != REDIS_OK)
       fail("redis: %s", connection->errstr);
     if (reply) return reply;

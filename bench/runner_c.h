@@ -6,8 +6,8 @@
 
 #include "load.h"
 
-lockc_client* open_client(const struct load* load);
-void check(lockc_status status, lockc_error* error, const char* what);
-void run_queue(struct load* load, lockc_client* client, const char* work);
+lockc_client *open_client(const struct load *load);
+void check(lockc_status status, lockc_error *error, const char *what);
+void run_queue(struct load *load, lockc_client *client, const char *work);
 
 #endif

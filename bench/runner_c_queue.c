@@ -12,12 +12,12 @@
 
 enum { BATCH = 256 };
 
-static lockc_client* client;
-static lockc_queue* queue;
+static lockc_client *client;
+static lockc_queue *queue;
 
-static void ask(struct worker* worker, int64_t wait_ms) {
+static void ask(struct worker *worker, int64_t wait_ms) {
   lockc_acquire_options options = {.struct_size = sizeof options, .wait_ms = wait_ms};
-  lockc_error* error;
+  lockc_error *error;
   worker->records[worker->count].worker = worker_id(worker);
   worker->records[worker->count].asked = now_ns();
   check(lockc_queue_acquire(queue, (uint64_t)worker->index, NULL, worker->key, strlen(worker->key),
@@ -25,8 +25,8 @@ static void ask(struct worker* worker, int64_t wait_ms) {
         error, "acquire");
 }
 
-static void give_back(struct worker* worker) {
-  lockc_error* error;
+static void give_back(struct worker *worker) {
+  lockc_error *error;
   worker->records[worker->count].releasing = now_ns();
   check(lockc_queue_release(queue, (uint64_t)worker->index, worker->state, &error), error,
         "release");
@@ -34,22 +34,22 @@ static void give_back(struct worker* worker) {
 }
 
 /* Waits for completions and returns how many came. */
-static int32_t poll_queue(lockc_completion* done) {
+static int32_t poll_queue(lockc_completion *done) {
   int32_t count = lockc_queue_poll(queue, done, BATCH, 5000);
   if (count <= 0) fail("no completion came");
   for (int32_t i = 0; i < count; i++) check(done[i].status, done[i].error, "completion");
   return count;
 }
 
-static void run_pairs(struct load* load) {
+static void run_pairs(struct load *load) {
   lockc_completion done[BATCH];
   int live = load->threads;
   for (int i = 0; i < load->threads; i++) ask(&load->workers[i], 10000);
   while (live) {
     int32_t count = poll_queue(done);
     for (int32_t i = 0; i < count; i++) {
-      struct worker* worker = &load->workers[done[i].tag];
-      struct record* record = &worker->records[worker->count];
+      struct worker *worker = &load->workers[done[i].tag];
+      struct record *record = &worker->records[worker->count];
       if (done[i].kind == LOCKC_DONE_ACQUIRE) {
         record->granted = now_ns();
         worker->state = done[i].lock;
@@ -65,7 +65,7 @@ static void run_pairs(struct load* load) {
   }
 }
 
-static void hold_all(struct load* load) {
+static void hold_all(struct load *load) {
   lockc_completion done[BATCH];
   for (int i = 0; i < load->threads; i++) ask(&load->workers[i], 10000);
   for (int held = 0; held < load->threads;) {
@@ -75,7 +75,7 @@ static void hold_all(struct load* load) {
   }
 }
 
-static void check_held(const struct load* load) {
+static void check_held(const struct load *load) {
   for (int i = 0; i < load->threads; i++)
     if (lockc_lock_remaining_ms(load->workers[i].state) <= 0)
       fail("%s: lost", load->workers[i].key);
@@ -83,10 +83,10 @@ static void check_held(const struct load* load) {
 
 /* All workers wait for a key of another client. A key that nobody wants is asked for behind them:
  * once it is granted, the client has dealt with every waiter. */
-static void wait_all(struct load* load) {
+static void wait_all(struct load *load) {
   static const char marker[] = "bench:marker";
   lockc_completion done[BATCH];
-  lockc_error* error;
+  lockc_error *error;
   for (int i = 0; i < load->threads; i++) ask(&load->workers[i], LOCKC_WAIT_FOREVER);
   check(lockc_queue_acquire(queue, 0, NULL, marker, strlen(marker), NULL, &error), error,
         "acquire");
@@ -94,11 +94,11 @@ static void wait_all(struct load* load) {
   lockc_lock_free(done[0].lock);
 }
 
-static void run_waiting(struct load* load) {
-  lockc_client* other = open_client(load);
-  lockc_lock* lock;
-  lockc_error* error;
-  const char* key = load->workers[0].key;
+static void run_waiting(struct load *load) {
+  lockc_client *other = open_client(load);
+  lockc_lock *lock;
+  lockc_error *error;
+  const char *key = load->workers[0].key;
   check(lockc_client_acquire(&lock, other, key, strlen(key), NULL, &error), error, "acquire");
   load_begin(load);
   wait_all(load);
@@ -107,8 +107,8 @@ static void run_waiting(struct load* load) {
   lockc_client_close(other);
 }
 
-void run_queue(struct load* load, lockc_client* opened, const char* work) {
-  lockc_error* error;
+void run_queue(struct load *load, lockc_client *opened, const char *work) {
+  lockc_error *error;
   client = opened;
   check(lockc_queue_open(&queue, client, &error), error, "queue");
   if (strcmp(work, "queue") == 0) {

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import lockc
 
 PROCESS_STRIDE = 100_000
+REPLY_TIMEOUT = 10.0  # a busy machine makes a run slow, not wrong
 PR_SET_TIMERSLACK = 29
 now = time.monotonic_ns
 
@@ -74,7 +75,7 @@ def run_sync(load: Load) -> None:
             if think:
                 time.sleep(think)
 
-    with lockc.Client(f"redis://{load.address}") as client:
+    with lockc.Client(f"redis://{load.address}", reply_timeout=REPLY_TIMEOUT) as client:
         with client.lock("bench:warm-up"):
             pass
         logs = [array.array("q") for _ in range(load.threads)]
@@ -105,7 +106,7 @@ async def run_aio(load: Load) -> None:
             if think:
                 await asyncio.sleep(think)
 
-    async with lockc.aio.Client(f"redis://{load.address}") as client:
+    async with lockc.aio.Client(f"redis://{load.address}", reply_timeout=REPLY_TIMEOUT) as client:
         async with client.lock("bench:warm-up"):
             pass
         logs = [array.array("q") for _ in range(load.threads)]

@@ -38,10 +38,12 @@ class Runner:
         words = [f"{name}={value}" for name, value in arguments.items()]
         self._name = Path(command[-1] if command[0].endswith("python3") else command[0]).name
         self._log = log
+        self._errors = log.with_suffix(".errors")
         self._process = subprocess.Popen(
             [*command, *words, f"log={log}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._errors.open("wb"),
             bufsize=0,
             env={**os.environ, **environment},
         )
@@ -55,7 +57,7 @@ class Runner:
         readable, _, _ = select.select([self._process.stdout], [], [], seconds)
         line = self._process.stdout.readline().decode().strip() if readable else "nothing"
         if line != word:
-            raise RunnerFailed(f"{self._name}: expected {word!r}, got {line!r}")
+            raise RunnerFailed(f"{self._name}: {self._complaint() or f'{line!r} for {word!r}'}")
 
     def begin(self, at_ns: int) -> None:
         assert self._process.stdin
@@ -72,7 +74,12 @@ class Runner:
             raise RunnerFailed(f"{self._name}: does not end") from None
         self._process.stdout.close()
         if status != 0:
-            raise RunnerFailed(f"{self._name}: exit status {status}")
+            raise RunnerFailed(f"{self._name}: exit status {status}: {self._complaint()}")
+
+    def _complaint(self) -> str:
+        """What it said last on its standard error."""
+        lines = self._errors.read_text(errors="replace").splitlines()
+        return lines[-1] if lines else ""
 
     def kill(self) -> None:
         if self._process.poll() is None:
