@@ -53,7 +53,10 @@ void Guard::send(const Order& order) {
 std::optional<Ending> Guard::ending() {
   Ending ending{};
   const ssize_t size = ::recv(fd(), &ending, sizeof ending, MSG_DONTWAIT);
-  if (size == sizeof ending) return ending;
+  if (size == sizeof ending) {
+    send({.kind = Order::kThanks});
+    return ending;
+  }
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
   kill_descendants();
   return Ending{Ending::kGuardDied};

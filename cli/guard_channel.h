@@ -13,6 +13,7 @@ struct Order {
     kProven,  // the lease now lasts longer: proven_until
     kSignal,  // pass a signal on: signal
     kLost,    // the lock is known to be lost
+    kThanks,  // the ending was received
   };
   Kind kind;
   int32_t signal = 0;

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string>
 
 #include "process_tree.h"
 #include "text.h"
@@ -43,7 +42,9 @@ void set_alarm(const Fd& alarm, BootTime at) {
 
 GuardProcess::GuardProcess(Fd channel, const Command& command, Millis ttl)
     : channel_(std::move(channel)), command_(command), ttl_(ttl) {
-  // Only SIGKILL ends a guard, so that no signal meant for a whole group leaves the command alone.
+  // What is meant for the group of lockc and the command is not to reach the guard, else it might
+  // leave the command alone. Only SIGKILL ends a guard.
+  ::setpgid(0, 0);
   sigset_t all;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -81,8 +82,6 @@ bool GuardProcess::start(const Order& order) {
     return false;
   }
   pid_ = spawned.pid;
-  // The command stays in lockc's group, where the terminal finds it; the guard leaves it.
-  ::setpgid(0, 0);
   return true;
 }
 
@@ -111,9 +110,10 @@ void GuardProcess::obey_orders() {
       if (!stop_asked_) ::kill(pid_, order->signal);  // later, pid_ may be another process
       break;
     case Order::kLost:
-      if (!stop_asked_) stop("the lock is lost");
+      if (!stop_asked_) stop();
       break;
     case Order::kStart:
+    case Order::kThanks:
       break;
   }
 }
@@ -138,14 +138,16 @@ BootTime GuardProcess::next_step() const {
 
 void GuardProcess::keep_the_deadline() {
   if (boot_now() < next_step()) return;
-  if (!stop_asked_) return stop("the lease could not be renewed in time");
+  if (!stop_asked_) {
+    complain("the lease could not be renewed in time: stopping the command");
+    return stop();
+  }
   complain("the command did not stop in time: killing it");
   kill_descendants();
   end({Ending::kStopped});
 }
 
-void GuardProcess::stop(std::string_view reason) {
-  complain(std::string(reason) + ": stopping the command");
+void GuardProcess::stop() {
   stop_asked_ = boot_now();
   terminate_descendants();
 }
@@ -153,6 +155,12 @@ void GuardProcess::stop(std::string_view reason) {
 void GuardProcess::end(Ending ending) {
   ended_ = true;
   ::send(channel_.get(), &ending, sizeof ending, MSG_NOSIGNAL);
+  std::optional<Order> order;
+  do {
+    order = wait_for_order();
+  } while (order && order->kind != Order::kThanks);
+  // Without thanks, what ended the command has ended lockc, too.
+  if (!order) kill_descendants();
 }
 
 }  // namespace lockc::cli

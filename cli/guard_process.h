@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <optional>
-#include <string_view>
 
 #include "args.h"
 #include "clock.h"
@@ -29,7 +28,7 @@ class GuardProcess {
   void obey_orders();
   void reap_the_ended();
   void keep_the_deadline();
-  void stop(std::string_view reason);
+  void stop();
   void end(Ending ending);
   BootTime next_step() const;
 

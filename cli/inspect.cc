@@ -116,7 +116,7 @@ int inspect(Words words) {
       lockc_client_inspect(&answer, client.get(), options.key.data(), options.key.size(), &error);
   const Text text(answer);
   if (const Failure failure(error); status != LOCKC_OK) {
-    complain(status, failure);
+    complain(describe(status, failure));
   } else if (options.json) {
     std::puts(lockc_text_data(text.get()));
   } else {

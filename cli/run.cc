@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -32,8 +33,6 @@ const char* reason_of_loss(const lockc_lock* lock) {
       return "its lease ended before a renewal was answered";
     case LOCKC_LOST_TAKEN:
       return "the key was deleted or belongs to another owner";
-    case LOCKC_LOST_LIMIT:
-      return "it was held for as long as --max-hold allows";
     default:
       return "it is not held any more";
   }
@@ -44,7 +43,8 @@ class Run {
  public:
   explicit Run(const RunOptions& options)
       : options_(options),
-        guard_({options.command, options.key, options.url, signals_.mask_before()}, options.ttl) {}
+        guard_({options.command, options.key, options.url, signals_.mask_before(), ::getpgrp()},
+               options.ttl) {}
 
   // Returns the exit code.
   int run() {
@@ -67,11 +67,12 @@ class Run {
   Ending hold();
   void wait(int more_fd, BootTime timeout);
   void take_losses();
+  void keep_to_max_hold();
   void tell_the_guard();
   BootTime next_look() const;
   int give_back(const Ending& ending);
   int exit_code_of(const Ending& ending);
-  void lost();
+  void lost(const char* reason);
 
   const RunOptions& options_;
   Signals signals_;  // before the guard and the client, which inherit what is blocked
@@ -81,6 +82,7 @@ class Run {
   Lock lock_;
   Failure failure_;
   BootTime proven_until_{};
+  BootTime hold_until_ = BootTime::max();
   int cancelled_by_ = 0;
   bool lost_ = false;
 };
@@ -93,7 +95,7 @@ lockc_status Run::connect() {
   status = lockc_queue_open(&queue, client_.get(), &error);
   queue_.reset(queue);
   failure_.reset(error);
-  if (status != LOCKC_OK) complain(status, failure_);
+  if (status != LOCKC_OK) complain(describe(status, failure_));
   return status;
 }
 
@@ -105,7 +107,7 @@ lockc_status Run::ask() {
   const lockc_status status = lockc_queue_acquire(
       queue_.get(), kGrantTag, nullptr, options_.key.data(), options_.key.size(), &acquire, &error);
   failure_.reset(error);
-  if (status != LOCKC_PENDING) complain(status, failure_);
+  if (status != LOCKC_PENDING) complain(describe(status, failure_));
   return status;
 }
 
@@ -135,13 +137,14 @@ int Run::refused(lockc_status status) {
   if (status == LOCKC_BUSY || status == LOCKC_TIMEOUT) {
     complain("\"" + printable(options_.key) + "\" is held by another owner");
   } else {
-    complain(status, failure_);
+    complain("\"" + printable(options_.key) + "\": " + describe(status, failure_));
   }
   return exit_code(status);
 }
 
 Ending Run::hold() {
   proven_until_ = boot_now() + BootTime(lockc_lock_remaining_ms(lock_.get()));
+  if (options_.max_hold) hold_until_ = boot_now() + *options_.max_hold;
   guard_.start(lockc_lock_token(lock_.get()), proven_until_);
   for (;;) {
     wait(guard_.fd(), next_look());
@@ -150,6 +153,7 @@ Ending Run::hold() {
       if (!signal->from_terminal) guard_.pass_on(signal->number);
     }
     take_losses();
+    keep_to_max_hold();
     tell_the_guard();
   }
 }
@@ -157,10 +161,13 @@ Ending Run::hold() {
 void Run::take_losses() {
   lockc_completion event{};
   while (lockc_queue_poll(queue_.get(), &event, 1, 0) > 0) {
-    if (event.kind != LOCKC_EVENT_LOST) continue;
-    lost();
-    guard_.lost();
+    if (event.kind == LOCKC_EVENT_LOST) lost(reason_of_loss(lock_.get()));
   }
+}
+
+// The library stops renewing then; the command is to stop while the lease still lasts.
+void Run::keep_to_max_hold() {
+  if (boot_now() >= hold_until_) lost("it was held for as long as --max-hold allows");
 }
 
 void Run::tell_the_guard() {
@@ -176,13 +183,17 @@ void Run::tell_the_guard() {
 // time to keep the guard from acting when a third is left; from there on it is looked closely.
 BootTime Run::next_look() const {
   if (lost_) return kGuardDelay;
-  const BootTime left = proven_until_ - boot_now();
-  return std::max({left - options_.ttl / 2, options_.ttl / 30, BootTime(1)});
+  const BootTime now = boot_now();
+  const BootTime left = proven_until_ - now;
+  const BootTime look = std::max({left - options_.ttl / 2, options_.ttl / 30, BootTime(1)});
+  return std::clamp(hold_until_ - now, BootTime(1), look);
 }
 
-void Run::lost() {
-  complain("lost \"" + printable(options_.key) + "\": " + reason_of_loss(lock_.get()));
+void Run::lost(const char* reason) {
+  if (lost_) return;
   lost_ = true;
+  complain("lost \"" + printable(options_.key) + "\": " + reason);
+  guard_.lost();
 }
 
 int Run::give_back(const Ending& ending) {
@@ -190,10 +201,10 @@ int Run::give_back(const Ending& ending) {
   const lockc_status status = lockc_lock_release(lock_.get(), &error);
   failure_.reset(error);
   const bool stopped = ending.kind == Ending::kStopped;
-  if (status == LOCKC_LOST && !lost_ && !stopped) lost();
+  if (status == LOCKC_LOST && !stopped) lost(reason_of_loss(lock_.get()));
   if (status < 0 && !lost_ && !stopped) {
-    complain("the lock could not be given back, and is free when its ttl is over");
-    complain(status, failure_);
+    complain("the lock could not be given back, and is free when its ttl is over: " +
+             describe(status, failure_));
   }
   return lost_ || stopped ? int{kLost} : exit_code_of(ending);
 }

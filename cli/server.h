@@ -9,7 +9,7 @@
 
 namespace lockc::cli {
 
-// --url, else LOCKC_URL, else the default of every lockc client.
+// --url, else LOCKC_URL, else the default of every lockc client. Throws UsageError.
 std::string server_url(std::optional<std::string_view> given);
 
 // Complains where it fails. Every failure but one of memory is one of the command line.

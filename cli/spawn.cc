@@ -17,6 +17,7 @@ namespace {
 int become(const Command& command, uint64_t token, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);
+  ::setpgid(0, command.process_group);
   ::setenv("LOCKC_KEY", command.key.c_str(), 1);
   ::setenv("LOCKC_TOKEN", std::to_string(token).c_str(), 1);
   ::setenv("LOCKC_URL", command.url.c_str(), 1);

@@ -14,6 +14,7 @@ struct Command {
   std::string key;       // LOCKC_KEY
   std::string url;       // LOCKC_URL
   sigset_t signal_mask;  // what it inherits, as if lockc were not there
+  pid_t process_group;   // lockc's, for a terminal to see one job
 };
 
 struct Spawned {

@@ -11,8 +11,8 @@ void complain(std::string_view message) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-void complain(lockc_status status, const Failure& failure) {
-  complain(failure ? lockc_error_message(failure.get()) : lockc_status_name(status));
+std::string describe(lockc_status status, const Failure& failure) {
+  return failure ? lockc_error_message(failure.get()) : lockc_status_name(status);
 }
 
 std::string printable(std::string_view bytes) {

@@ -11,8 +11,8 @@ namespace lockc::cli {
 // One line "lockc: <message>" in one write, so that lines of several processes don't mix.
 void complain(std::string_view message);
 
-// complain() with the text of a failed call; the status' name where there is no text.
-void complain(lockc_status status, const Failure& failure);
+// The text of a failed call; the name of its status where there is no text.
+std::string describe(lockc_status status, const Failure& failure);
 
 // Control characters as \xNN: a key must not be able to command the terminal that shows it.
 std::string printable(std::string_view bytes);
