@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import lockc
 import pytest
@@ -104,6 +105,21 @@ async def test_tasks_cancelled_at_any_moment_leave_nothing(aio_client: Client, k
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+    async with aio_client.lock(key, timeout=5):
+        pass
+
+
+async def test_task_cancelled_between_its_grant_and_its_next_step_leaves_nothing(
+    aio_client: Client, key: str
+) -> None:
+    waiter = asyncio.create_task(aio_client.lock(key).acquire())
+    await asyncio.sleep(0)
+    time.sleep(0.1)  # the loop stands still while the grant comes
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # now it was taken in, and the waiter's step is next
+    waiter.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiter
     async with aio_client.lock(key, timeout=5):
         pass
 

@@ -187,8 +187,8 @@ def test_exit_gives_back_what_is_held(script: Start, raw: Connection, key: str) 
     assert raw.call("EXISTS", key) == 0
 
 
-def test_exit_while_daemon_threads_wait_is_quick_and_quiet(
-    script: Start, client: lockc.Client, key: str
+def test_exit_while_daemon_threads_wait_is_quick_and_gives_back(
+    script: Start, client: lockc.Client, key: str, raw: Connection
 ) -> None:
     with client.lock(key):
         leaver = script(
@@ -198,6 +198,8 @@ def test_exit_while_daemon_threads_wait_is_quick_and_quiet(
             def wait():
                 with contextlib.suppress(lockc.Closed):
                     client.lock(sys.argv[2]).acquire()
+            lock = client.lock(sys.argv[2] + ":mine")
+            lock.acquire()
             for _ in range(4):
                 threading.Thread(target=wait, daemon=True).start()
             sys.stdin.readline()
@@ -206,6 +208,7 @@ def test_exit_while_daemon_threads_wait_is_quick_and_quiet(
         until(lambda: client.inspect(key)["queue"])
         leaver.process.communicate(timeout=10)
         assert leaver.process.returncode == 0
+    assert raw.call("EXISTS", f"{key}:mine") == 0
 
 
 def test_threads_that_come_and_go_leave_no_descriptors(client: lockc.Client, key: str) -> None:
