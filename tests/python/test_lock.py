@@ -130,23 +130,21 @@ def test_threads_exclude_one_another(
 
 
 def test_other_threads_run_while_one_waits(client: lockc.Client, key: str) -> None:
-    turns = 0
+    ticks: list[float] = []
     stop = threading.Event()
 
-    def count() -> None:
-        nonlocal turns
-        while not stop.is_set():
-            turns += 1
+    def tick() -> None:
+        while not stop.wait(0.01):
+            ticks.append(time.monotonic())
 
+    ticker = threading.Thread(target=tick)
+    ticker.start()
     with client.lock(key):
-        counter = threading.Thread(target=count)
-        counter.start()
-        before = turns
-        assert not client.lock(key).acquire(timeout=0.3)
-        after = turns
-        stop.set()
-        counter.join()
-    assert after - before > 1000
+        before = time.monotonic()
+        assert not client.lock(key).acquire(timeout=0.5)
+    stop.set()
+    ticker.join()
+    assert len([at for at in ticks if before < at < before + 0.4]) >= 3
 
 
 def test_release_answers_whether_it_was_still_ours(
