@@ -83,12 +83,18 @@ void Timers::run(TimePoint now) {
     unsigned level = 0;
     while (used_[level] == 0) ++level;
     const auto index = static_cast<size_t>(std::countr_zero(used_[level]));
-    Timer& timer = *wheel_[level][index].first;
-    remove(timer);
+    const Slot& slot = wheel_[level][index];
     if (level == 0) {
+      Timer& timer = *slot.first;
+      remove(timer);
       timer.task_();
-    } else {
-      insert(timer);  // its slot has begun: down to a finer level
+      continue;
+    }
+    // This slot has begun: all of it goes down to finer levels, for only these are in order.
+    while (slot.first != nullptr) {
+      Timer& timer = *slot.first;
+      remove(timer);
+      insert(timer);
     }
   }
   now_tick_ = target;
