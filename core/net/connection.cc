@@ -50,6 +50,7 @@ void Connection::enqueue(std::span<const std::string_view> arguments, OnReply on
 
 void Connection::ready() {
   ready_ = true;
+  timer_.cancel();  // it watched the connecting
   for (Held& held : std::exchange(held_, {})) {
     const uint64_t begins_at = out_begins_at_ + out_.size();
     out_ += held.request;
