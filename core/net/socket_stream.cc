@@ -93,15 +93,15 @@ void SocketStream::on_events(uint32_t events) {
     return;
   }
   if (state_ != State::kOpen) return;
-  if (borrowed_) {
-    watched_ = 0;  // EPOLLONESHOT: disarmed; the borrower sees the end by itself
-    return;
-  }
   if ((events & EPOLLOUT) != 0 && write_blocked_) {
     write_blocked_ = false;
     watch();
     events_.on_writable();
     return;  // level-triggered: what else there is comes again; the stream may be gone
+  }
+  if (borrowed_) {
+    watched_ = 0;  // EPOLLONESHOT: disarmed; the borrower sees the end by itself
+    return;
   }
   if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) read_all();
 }
