@@ -67,10 +67,13 @@ void Node::send(Texts request, const Script* script, const Order& order, OnReply
     order.grants->link = link->serial;
     ++order.grants->unanswered;
   }
-  auto settle = [this, script, order, client_id = link->client_id,
+  auto settle = [this, script, order, serial = link->serial,
                  on_reply = std::move(on_reply)](const Result<resp::View>& reply) {
     if (order.grants != nullptr) --order.grants->unanswered;
     if (!reply) {
+      // Known by now, though perhaps not when the request was made.
+      const Link* broken = find(serial);
+      const std::string client_id = broken == nullptr ? std::string() : broken->client_id;
       if (reply.error().status == Status::kUncertain && !client_id.empty()) {
         if (order.behind != nullptr) order.behind->unfinished.push_back(client_id);
         if (order.grants != nullptr && order.grants != order.behind) {
@@ -88,7 +91,8 @@ void Node::send(Texts request, const Script* script, const Order& order, OnReply
     on_reply(*reply);
   };
   const uint64_t number = connection.send(request, std::move(settle));
-  if (order.grants != nullptr) order.grants->last = number;
+  // What names another value, too, must not be taken back: it owes that one an answer.
+  if (order.grants != nullptr) order.grants->last = order.grants == order.behind ? number : 0;
 }
 
 bool Node::withdraw(Route& route) {
@@ -133,12 +137,14 @@ Node::Link* Node::find(uint64_t serial) {
 // others from sharing one well, so only these make the client open more.
 Node::Link* Node::pick(const Route* route) {
   if (route != nullptr && route->unanswered > 0) {
-    if (Link* link = find(route->link)) return link;
+    Link* link = find(route->link);
+    if (link != nullptr && !link->connection->is_closed()) return link;
   }
   Link* best = nullptr;
   Link* connecting = nullptr;
   for (const auto& link : links_) {
     Connection& connection = *link->connection;
+    if (connection.is_closed()) continue;  // its requests are just being told
     if (!connection.is_ready()) {
       connecting = link.get();
     } else if (!connection.is_borrowed()) {
