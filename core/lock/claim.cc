@@ -254,7 +254,7 @@ void Claim::hold(uint64_t first, uint32_t count, TimePoint valid_until) {
   used_ = 0;
   granted_at_ = registry_.loop_.now();
   valid_until_ = valid_until;
-  renew_at_ = registry_.watchdog_.next(granted_at_, terms_.ttl);
+  renew_at_ = registry_.watchdog_.next(valid_until - terms_.ttl.proven(), terms_.ttl);
   registry_.on_granted(*this);
   if (state_ == State::kHeld) schedule_lease();
 }
@@ -392,7 +392,6 @@ bool Claim::let_go(const Grant& grant) {
 
 void Claim::close(Owed owed, std::shared_ptr<Grant> released) {
   const TimePoint now = registry_.loop_.now();
-  if (state_ != State::kClosing) closed_valid_ = valid_until_ > now;
   state_ = State::kClosing;
   if (owed) owed_.push_back(std::move(owed));
   if (released) released_ = std::move(released);
@@ -404,7 +403,7 @@ void Claim::also_tell(Owed owed) { owed_.push_back(std::move(owed)); }
 
 void Claim::send_release() {
   timer_.cancel();
-  ++sends_;
+  if (++sends_ == 1) closed_valid_ = valid_until_ > registry_.loop_.now();
   auto then = [self = shared_from_this()](const Result<bool>& ours) { self->on_released(ours); };
   if (refusals_ >= kRefusalsUntilDrop) {
     registry_.store_.drop(named(), std::move(then));

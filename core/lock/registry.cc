@@ -199,7 +199,11 @@ void Registry::on_done(Claim& claim) {
   if (found == claims_.end()) return;
   loop_.bury(found->second);
   claims_.erase(found);
-  if (claims_.empty() && idle_) idle_();
+  tell_if_idle();
+}
+
+void Registry::tell_if_idle() {
+  if (claims_.empty() && idle_) std::exchange(idle_, nullptr)();
 }
 
 // ---- holding
@@ -315,7 +319,7 @@ void Registry::close(std::function<void()> idle) {
     claim->lose(LossReason::kClosed);
     if (claim->state() == Claim::State::kLost) claim->give_up();
   }
-  if (claims_.empty()) idle_();
+  tell_if_idle();
 }
 
 }  // namespace lockc

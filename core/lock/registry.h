@@ -100,6 +100,7 @@ class Registry {
   void on_refused(Claim& claim, Error why);
   void on_lost(Claim& claim);
   void on_done(Claim& claim);
+  void tell_if_idle();
 
   Loop& loop_;
   Store& store_;
