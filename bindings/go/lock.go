@@ -86,6 +86,7 @@ func (l *Lock) Context(parent context.Context) context.Context {
 	return &leaseContext{Context: l.lease.derive(parent), lock: l}
 }
 
+// A leaseContext refers to its lock for the garbage collector alone.
 type leaseContext struct {
 	context.Context
 	lock *Lock

@@ -138,7 +138,6 @@ var _ = [1]struct{}{}[unsafe.Sizeof(Answer{})-C.sizeof_lockc_go_answer]
 %rename(LockRemaining) lockc_lock_remaining_ms;
 %rename(LockLostReason) lockc_lock_lost_reason;
 %rename(ErrorFree) lockc_error_free;
-%rename(Version) lockc_version;
 
 void lockc_client_close(lockc_client *client);
 void lockc_queue_close(lockc_queue *queue);
@@ -147,4 +146,3 @@ void lockc_lock_free(lockc_lock *lock);
 int64_t lockc_lock_remaining_ms(const lockc_lock *lock);
 int32_t lockc_lock_lost_reason(const lockc_lock *lock);
 void lockc_error_free(lockc_error *err);
-uint32_t lockc_version(void);
