@@ -115,12 +115,15 @@ def play_all(server: Server, given: argparse.Namespace, about: dict[str, object]
     workloads = read_workloads(BENCH / "workloads.json")
     names = given.workloads.split(",") if given.workloads else workloads
     results = []
-    for workload in (workloads[name] for name in names):
+    for name in names:
+        workload = workloads[name]
         if given.quick and workload.quick is None:
             continue
+        if given.quick:
+            workload = workload.shortened()
         result = play(
             server,
-            workload.shortened() if given.quick else workload,
+            workload,
             [targets[name] for name in chosen_targets(workload, given.targets)],
             given.rounds or (3 if given.quick else 5),
             0 if given.quick else REPEATS,

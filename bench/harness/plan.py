@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,12 @@ class Workload:
     load: dict[str, Any]  # arguments of the runner
     processes: int = 1
     rounds: int | None = None  # fewer than asked for, where noise is no matter
-    quick: dict[str, Any] | None = field(default_factory=dict)  # None: left out
+    quick: dict[str, Any] | None = field(default_factory=dict)  # what is otherwise; None: left out
 
     def shortened(self) -> Workload:
-        return Workload(**{**vars(self), "load": {**self.load, **(self.quick or {})}})
+        other = dict(self.quick or {})
+        other["load"] = self.load | other.get("load", {})
+        return replace(self, **other)
 
 
 def read_workloads(path: Path) -> dict[str, Workload]:
