@@ -29,13 +29,15 @@ $(VENV)/bin/python:
 	@tools/setup.sh bindings
 
 # Installing again is cheap, but not free: it happens when a source is newer than the last time.
-python_sources := $(shell find bindings/python capi core cmake CMakeLists.txt pyproject.toml \
-  -type f -not -path '*/__pycache__/*')
-$(VENV)/lockc.installed: $(VENV)/bin/python $(python_sources)
-	@$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation .
+python_sources := pyproject.toml CMakeLists.txt capi/include/lockc/lockc.h \
+  $(shell find bindings/python -type f -not -path '*/__pycache__/*')
+$(VENV)/lockc.installed: build/liblockc.a $(python_sources)
+	@$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation --force-reinstall \
+	  --config-settings=cmake.define.LOCKC_ARCHIVE=$(CURDIR)/build/liblockc.a .
 	@touch $@
 
-python: $(VENV)/lockc.installed ## install the Python package into build/venv
+python: build $(VENV)/bin/python ## install the Python package into build/venv
+	$(submake) $(VENV)/lockc.installed
 
 go: build ## build the Go package against build/
 	$(call need,$(GO))
