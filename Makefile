@@ -64,6 +64,10 @@ test-tsan: ## the C and C++ tests under ThreadSanitizer
 	@$(call cmake,tsan)
 	@tools/test.sh build/tsan
 
+model: ## search the protocol's states for a way to break it
+	$(call need,c++)
+	@tests/model/run.sh
+
 bench: ## measure all workloads against the raw limit
 	@tools/setup.sh build bindings bench
 	@$(call cmake,release,-DLOCKC_BENCH=ON)
@@ -102,5 +106,5 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 clean: ## delete build/
 	rm -rf build
 
-.PHONY: help setup build python go demo test test-asan test-tsan bench bench-quick lint tidy format abi \
+.PHONY: help setup build python go demo test test-asan test-tsan model bench bench-quick lint tidy format abi \
   docs install clean

@@ -37,9 +37,19 @@ count_go() {
        END { print count["PASS:"] + 0, count["FAIL:"] + 0, count["SKIP:"] + 0 }' "$1"
 }
 
+# What a reader of the console needs of the log of a suite that failed: where it failed, and its end.
+show_failures() {
+  echo "--- from $1:"
+  grep -E -B 8 -A 4 '\[  (FAILED|ERROR)|^(FAILED|ERROR|E  )|: Failure$|^ *--- FAIL|panic:|Sanitizer:' "$1" |
+    head -n 120
+  echo "--- its end:"
+  tail -n 20 "$1"
+  echo "---"
+}
+
 # run NAME KIND COMMAND...
 run() {
-  local name=$1 kind=$2 log=$logs/${1//\//-}.log start=$SECONDS status=0 good bad skipped
+  local name=$1 kind=$2 log=$logs/${1//[^a-z]/-}.log start=$SECONDS status=0 good bad skipped
   shift 2
   printf '%-28s ' "$name"
   timeout --kill-after=10 900 "$@" >"$log" 2>&1 || status=$?
@@ -49,11 +59,7 @@ run() {
   fi
   [ "$skipped" -eq 0 ] && skipped='' || skipped=", $skipped skipped"
   echo "$good passed, $bad failed$skipped ($((SECONDS - start)) s)"
-  if [ "$bad" -ne 0 ]; then
-    echo "--- the end of $log:"
-    tail -n 120 "$log"
-    echo "---"
-  fi
+  [ "$bad" -eq 0 ] || show_failures "$log"
   passed=$((passed + good))
   failed=$((failed + bad))
 }
