@@ -21,9 +21,10 @@ bool awaits_reply(const Slot& slot) {
 
 // How long the caller may sit in a read: the background thread ends connections that do not answer, and
 // so wakes it; but an acquire's own deadline may be nearer.
-Duration read_limit(const Slot& slot, TimePoint now) {
+Duration read_limit(const Slot& slot, TimePoint now, Millis reply_timeout) {
   if (slot.waiter == nullptr || slot.waiter->request.wait <= Millis::zero()) return Socket::kForever;
-  const TimePoint deadline = slot.waiter->began + slot.waiter->request.wait;
+  const TimePoint deadline = after(slot.waiter->began, slot.waiter->request.wait);
+  if (deadline - now > Duration(reply_timeout)) return Socket::kForever;
   return std::max<Duration>(deadline - now, Millis(1));
 }
 
@@ -185,7 +186,7 @@ void Runner::watch_channel(Lock& lock, Slot& slot) {
 void Runner::read_for_all(Lock& lock, Slot& slot, const Lead& lead) {
   std::array<char, 16384> buffer;
   while (awaits_reply(slot) && lead.connection->outstanding() > 0) {
-    const Duration limit = read_limit(slot, loop_.now());
+    const Duration limit = read_limit(slot, loop_.now(), node_->reply_timeout());
     lock.unlock();
     const long got = lead.socket->read(buffer.data(), buffer.size(), limit);
     lock.lock();

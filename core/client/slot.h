@@ -1,6 +1,10 @@
 // Where one blocked caller waits for one answer.
 #pragma once
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <memory>
 
@@ -26,7 +30,7 @@ class Slot final : public Sink {
   void sleep() {
     State seen = State::kPending;
     if (!state_.compare_exchange_strong(seen, State::kSleeping)) return;
-    state_.wait(State::kSleeping, std::memory_order_acquire);
+    while (is_sleeping()) futex(FUTEX_WAIT_PRIVATE, static_cast<int>(State::kSleeping));
   }
   // Asks the sleeper to read a borrowed connection; inside the loop.
   void lead(std::shared_ptr<Socket> socket) {
@@ -62,10 +66,18 @@ class Slot final : public Sink {
   // The owner comes into the loop before it goes on, so this object outlives the call.
   void wake(State state) {
     const State before = state_.exchange(state, std::memory_order_acq_rel);
-    if (before == State::kSleeping) state_.notify_one();
+    if (before == State::kSleeping) futex(FUTEX_WAKE_PRIVATE, 1);
     if (before == State::kWatching) kick_->ring();
   }
 
+  bool is_sleeping() const { return state_.load(std::memory_order_acquire) == State::kSleeping; }
+  // futex(2) itself: std::atomic::wait yields the processor several times before it sleeps, which
+  // many callers on few cores pay for.
+  void futex(int operation, int value) {
+    ::syscall(SYS_futex, &state_, operation, value, nullptr, nullptr, 0);
+  }
+
+  static_assert(sizeof(std::atomic<State>) == sizeof(int));
   std::atomic<State> state_{State::kPending};
   std::shared_ptr<Socket> socket_;
   const Kick* kick_ = nullptr;

@@ -258,6 +258,7 @@ void Registry::pass_on(Claim& claim, const std::shared_ptr<Grant>& released, Owe
     make_claim(take_first(*entry), entry)->ask_by_requeue(claim, std::move(owed), released);
     return;
   }
+  if (waited_for) wake_.want();  // so that the next time a requeue will do
   claim.close(std::move(owed), released);
   if (entry != nullptr) seat_next(*entry);
 }

@@ -2,10 +2,8 @@
 
 #include <hiredis/hiredis.h>
 
-#include <array>
 #include <charconv>
 #include <new>
-#include <vector>
 
 namespace lockc::resp {
 namespace {
@@ -45,6 +43,15 @@ redisReplyObjectFunctions* bounded_functions() {
   return &functions;
 }
 
+void append_header(std::string& out, char kind, size_t number) {
+  char text[24];
+  text[0] = kind;
+  char* end = std::to_chars(text + 1, text + sizeof text - 2, number).ptr;
+  *end++ = '\r';
+  *end++ = '\n';
+  out.append(text, end);
+}
+
 template <class Number>
 Number parse_number(std::string_view text, Number otherwise) {
   Number value{};
@@ -55,28 +62,11 @@ Number parse_number(std::string_view text, Number otherwise) {
 }  // namespace
 
 void append_request(std::string& out, std::span<const std::string_view> arguments) {
-  std::array<const char*, 16> few_texts;
-  std::array<size_t, 16> few_sizes;
-  std::vector<const char*> many_texts;
-  std::vector<size_t> many_sizes;
-  const char** texts = few_texts.data();
-  size_t* sizes = few_sizes.data();
-  if (arguments.size() > few_texts.size()) {
-    many_texts.resize(arguments.size());
-    many_sizes.resize(arguments.size());
-    texts = many_texts.data();
-    sizes = many_sizes.data();
+  append_header(out, '*', arguments.size());
+  for (const std::string_view argument : arguments) {
+    append_header(out, '$', argument.size());
+    out.append(argument).append("\r\n");
   }
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    texts[i] = arguments[i].data();
-    sizes[i] = arguments[i].size();
-  }
-  char* request = nullptr;
-  const auto size = static_cast<long long>(
-      redisFormatCommandArgv(&request, static_cast<int>(arguments.size()), texts, sizes));
-  if (size < 0) throw std::bad_alloc();
-  const std::unique_ptr<char, void (*)(char*)> owned(request, &redisFreeCommand);
-  out.append(request, static_cast<size_t>(size));
 }
 
 View::Type View::type() const {

@@ -1,5 +1,6 @@
 // RESP2, the servers' wire format: writing requests and reading replies. resp.cc alone knows hiredis,
-// which does both. One thread at a time.
+// which reads. Writing is our own: hiredis' formatter took 43 % of the instructions of an uncontended
+// pair (callgrind). One thread at a time.
 #pragma once
 
 #include <cstdint>

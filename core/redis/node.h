@@ -63,6 +63,8 @@ class Node {
   // Opens a connection if there is none; tells when one is ready or what hindered it.
   void connect(std::function<void(Result<std::monostate>)> done);
 
+  Millis reply_timeout() const { return config_.settings.reply_timeout; }
+
   // Ends all connections; every request from now on fails.
   void close();
 
