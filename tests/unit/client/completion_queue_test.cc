@@ -5,6 +5,8 @@
 
 #include <thread>
 
+#include "../support/fake_transport.h"
+#include "../support/manual_clock.h"
 #include "lock/registry.h"
 
 namespace lockc {
@@ -61,10 +63,18 @@ TEST(CompletionQueue, Take_Waits_UntilAnotherThreadCompletes) {
 
 TEST(CompletionQueue, Find_KnowsAnAcquireUntilItIsCompleted) {
   CompletionQueue queue;
-  auto waiter = std::shared_ptr<Waiter>();
+  test::ManualClock clock;
+  test::FakeTransport net;
+  Loop loop(clock, net, Random(1));
+  const AcquireRequest request{.key = *Key::make("", "k"), .ttl = *Ttl::make(1'000)};
+  const auto waiter = std::make_shared<Waiter>(request, Owed(), loop);
   queue.remember(1, waiter);
-  EXPECT_EQ(queue.find(1), nullptr);
+  EXPECT_EQ(queue.find(1), waiter);
   EXPECT_EQ(queue.find(2), nullptr);
+  queue.complete(answer(1, Completion::Kind::kExtend));
+  EXPECT_EQ(queue.outstanding().size(), 1U) << "a tag may be used for other things, too";
+  queue.complete(answer(1));
+  EXPECT_EQ(queue.find(1), nullptr);
   EXPECT_TRUE(queue.outstanding().empty());
 }
 
