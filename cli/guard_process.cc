@@ -21,6 +21,10 @@ namespace {
 // How long a command that was asked to stop may take, if its lease lasts that long.
 constexpr BootTime kPatience = std::chrono::seconds(5);
 
+// Killing takes its time, too, on a busy machine above all: it begins so long before the proof
+// ends.
+BootTime time_to_kill(Millis ttl) { return std::min(ttl / 20, Millis(100)); }
+
 Fd open_child_news() {
   sigset_t child;
   ::sigemptyset(&child);
@@ -99,7 +103,6 @@ void GuardProcess::obey_orders() {
   const std::optional<Order> order = wait_for_order();
   if (!order) {
     complain("killed while it held the lock: killing the command");
-    kill_descendants();
     return end({Ending::kStopped});
   }
   switch (order->kind) {
@@ -133,7 +136,7 @@ void GuardProcess::reap_the_ended() {
 
 BootTime GuardProcess::next_step() const {
   if (!stop_asked_) return proven_until_ - ttl_ / 3;
-  return std::min(proven_until_, *stop_asked_ + kPatience);
+  return std::min(proven_until_ - time_to_kill(ttl_), *stop_asked_ + kPatience);
 }
 
 void GuardProcess::keep_the_deadline() {
@@ -159,7 +162,7 @@ void GuardProcess::end(Ending ending) {
   do {
     order = wait_for_order();
   } while (order && order->kind != Order::kThanks);
-  // Without thanks, what ended the command has ended lockc, too.
+  // Without thanks, lockc is dead, and so must be what the command has started.
   if (!order) kill_descendants();
 }
 
