@@ -1,0 +1,1 @@
+"""Locks in the shapes of other libraries, for services that switch by changing an import."""
