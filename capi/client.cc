@@ -28,8 +28,10 @@ T or_default(T given, T otherwise) {
 Result<ClientOptions> read_options(const char* url, const lockc_client_options* given) {
   const auto options = lockc::capi::copy_options(given, "lockc_client_options");
   if (!options) return options.error();
-  if (url == nullptr) url = std::getenv("LOCKC_URL");
-  if (url == nullptr || *url == '\0') url = kDefaultUrl;
+  if (url == nullptr) {
+    url = std::getenv("LOCKC_URL");
+    if (url == nullptr || *url == '\0') url = kDefaultUrl;
+  }
   auto endpoint = lockc::Endpoint::parse(url);
   if (!endpoint) return endpoint.error();
   if (options->username != nullptr) endpoint->username = options->username;

@@ -14,8 +14,8 @@ struct lockc_error {
 
 namespace lockc::capi {
 
-// Gives *err an object for a status < 0, where the caller asked for one and memory allows; returns the
-// status.
+// Gives *err an object for a status < 0, where the caller asked for one and memory allows; returns
+// the status.
 lockc_status tell(const Error& outcome, lockc_error** err) noexcept;
 
 }  // namespace lockc::capi

@@ -1,5 +1,6 @@
-// What stands behind the opaque handles of the ABI. A handle belongs to the process that made it: in a forked
-// child the old objects may be half changed, so they are neither locked, read nor freed there.
+// What stands behind the opaque handles of the ABI. A handle belongs to the process that made it:
+// in a forked child the old objects may be half changed, so they are neither locked, read nor freed
+// there.
 #pragma once
 
 #include <lockc/lockc.h>
@@ -24,7 +25,8 @@ void leak(std::shared_ptr<T>& pointer) {
 template <class T>
 class OfProcess {
  public:
-  explicit OfProcess(std::shared_ptr<T> object) : pid_(lockc::process_id()), object_(std::move(object)) {}
+  explicit OfProcess(std::shared_ptr<T> object)
+      : pid_(lockc::process_id()), object_(std::move(object)) {}
   ~OfProcess() {
     if (is_inherited()) leak(object_);
   }

@@ -11,8 +11,8 @@
 
 namespace lockc::capi {
 
-// Today's view of the caller's struct: members that it does not have are zero, which is their default; a
-// longer struct must be zero where we do not know it.
+// Today's view of the caller's struct: members that it does not have are zero, which is their
+// default; a longer struct must be zero where we do not know it.
 template <class Options>
 Result<Options> copy_options(const Options* given, const char* name) {
   Options copy{};
@@ -29,8 +29,9 @@ Result<Options> copy_options(const Options* given, const char* name) {
   }
   for (size_t i = sizeof(Options); i < size; ++i) {
     if (bytes[i] != 0) {
-      return Error{Status::kInvalid, std::string(name) + " sets an option that this version of lockc "
-                                                         "does not know"};
+      return Error{Status::kInvalid, std::string(name) +
+                                         " sets an option that this version of lockc "
+                                         "does not know"};
     }
   }
   std::memcpy(&copy, bytes, std::min(size, sizeof copy));

@@ -89,8 +89,8 @@ int32_t lockc_queue_poll(lockc_queue* queue, lockc_completion* out, int32_t capa
 }
 
 lockc_status lockc_queue_acquire(lockc_queue* queue, uint64_t tag, lockc_lock** now,
-                                 const char* key, size_t key_len,
-                                 const lockc_acquire_options* opts, lockc_error** err) {
+                                 const char* key, size_t key_len, const lockc_acquire_options* opts,
+                                 lockc_error** err) {
   return guard(err, [&]() -> Error {
     if (now != nullptr) *now = nullptr;
     if (Error error = unusable(queue); error.status != Status::kOk) return error;
@@ -109,8 +109,7 @@ lockc_status lockc_queue_extend(lockc_queue* queue, uint64_t tag, lockc_lock* lo
     if (Error error = unusable(queue, lock); error.status != Status::kOk) return error;
     const auto ttl = Ttl::make(ttl_ms);
     if (!ttl) return ttl.error();
-    queue->client->extend(*lock->grant, *ttl,
-                          Owed(*queue->queue, Completion::Kind::kExtend, tag));
+    queue->client->extend(*lock->grant, *ttl, Owed(*queue->queue, Completion::Kind::kExtend, tag));
     return pending();
   });
 }

@@ -1,5 +1,5 @@
-// lockc_acquire_options in the core's words: every rule about an acquire is checked here, before anything is
-// sent.
+// lockc_acquire_options in the core's words: every rule about an acquire is checked here, before
+// anything is sent.
 #include "handles.h"
 #include "options.h"
 
@@ -12,7 +12,8 @@ constexpr uint32_t kAllFlags =
 Error invalid(std::string what) { return {Status::kInvalid, std::move(what)}; }
 
 Error check(const lockc_acquire_options& o) {
-  if ((o.flags & ~kAllFlags) != 0) return invalid("flags has a bit that this version does not know");
+  if ((o.flags & ~kAllFlags) != 0)
+    return invalid("flags has a bit that this version does not know");
   if ((o.flags & LOCKC_RENEW) != 0 && (o.flags & LOCKC_NO_RENEW) != 0) {
     return invalid("flags has both LOCKC_RENEW and LOCKC_NO_RENEW");
   }
@@ -21,10 +22,12 @@ Error check(const lockc_acquire_options& o) {
     return {Status::kUnsupported, "kind " + std::to_string(o.kind) + " is not in this version"};
   }
   const bool spin = (o.flags & LOCKC_SPIN) != 0;
-  if (spin && o.kind == LOCKC_FAIR) return invalid("LOCKC_SPIN keeps no order, so it cannot be fair");
+  if (spin && o.kind == LOCKC_FAIR)
+    return invalid("LOCKC_SPIN keeps no order, so it cannot be fair");
   if (o.max_tries != 0 && !spin) return invalid("max_tries is for LOCKC_SPIN only");
   if (o.wait_ms < LOCKC_WAIT_FOREVER) {
-    return invalid("wait_ms is " + std::to_string(o.wait_ms) + "; only -1, for ever, may be negative");
+    return invalid("wait_ms is " + std::to_string(o.wait_ms) +
+                   "; only -1, for ever, may be negative");
   }
   if (o.max_hold_ms < 0) return invalid("max_hold_ms is negative");
   if (o.owner != 0 && (o.flags & LOCKC_UNFENCED) != 0) {

@@ -36,7 +36,8 @@ class BootClock final : public Clock {
 
 // now + wait, without overflow; a negative wait means for ever.
 inline TimePoint after(TimePoint now, Millis wait) {
-  if (wait < Millis::zero() || wait > std::chrono::duration_cast<Millis>(kNever - now)) return kNever;
+  if (wait < Millis::zero() || wait > std::chrono::duration_cast<Millis>(kNever - now))
+    return kNever;
   return now + wait;
 }
 

@@ -13,8 +13,7 @@ template <class R, class... Arguments>
 class FunctionRef<R(Arguments...)> {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>)
-  FunctionRef(F&& callable)
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>) FunctionRef(F&& callable)
       : object_(const_cast<void*>(static_cast<const void*>(&callable))),
         call_([](void* object, Arguments... arguments) -> R {
           return (*static_cast<std::remove_reference_t<F>*>(object))(

@@ -9,12 +9,11 @@
 namespace lockc {
 namespace {
 
-// A page that the kernel zeroes in forked children (madvise(2), MADV_WIPEONFORK, Linux 4.14); nullptr
-// where that cannot be had.
+// A page that the kernel zeroes in forked children (madvise(2), MADV_WIPEONFORK, Linux 4.14);
+// nullptr where that cannot be had.
 std::atomic<pid_t>* make_cache() {
   const auto size = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  void* page =
-      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
   if (::madvise(page, size, MADV_WIPEONFORK) != 0) {
     ::munmap(page, size);

@@ -30,6 +30,21 @@ Result<Key> Key::make(std::string_view prefix, std::string_view name) {
   return Key(std::move(text));
 }
 
+std::string Key::quoted() const {
+  constexpr size_t kLongest = 64;
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : std::string_view(text_).substr(0, kLongest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || c == '"' || c == '\\' || byte == 0x7F) {
+      out.append("\\x").append(1, kHex[byte >> 4U]).append(1, kHex[byte & 15U]);
+    } else {
+      out += c;
+    }
+  }
+  return out.append(text_.size() > kLongest ? "...\"" : "\"");
+}
+
 Result<Ttl> Ttl::make(int64_t ms) {
   if (ms < kMin.count() || ms > kMax.count()) {
     return Error{Status::kInvalid, "ttl is " + std::to_string(ms) +

@@ -1,5 +1,5 @@
-// The words of the field as types of their own, so that the compiler tells a key from an owner and a
-// token from a time. Plain values, any thread.
+// The words of the field as types of their own, so that the compiler tells a key from an owner and
+// a token from a time. Plain values, any thread.
 #pragma once
 
 #include <compare>
@@ -20,6 +20,8 @@ class Key {
   static Result<Key> make(std::string_view prefix, std::string_view name);
 
   const std::string& text() const { return text_; }
+  // For messages: in quotes, control characters and quotes as \xHH, cut after 64 bytes.
+  std::string quoted() const;
   auto operator<=>(const Key&) const = default;
 
  private:

@@ -48,8 +48,7 @@ Client::Client(ClientOptions options)
       store_(node_, options_.fence_retention),
       watchdog_(loop_, store_, {options_.renew_every, options_.renew_batch}),
       wake_(loop_, config_, log_,
-            {[this] { registry_.on_channel_confirmed(); },
-             [this] { registry_.on_channel_lost(); },
+            {[this] { registry_.on_channel_confirmed(); }, [this] { registry_.on_channel_lost(); },
              [this](const WakeMessage& message) { registry_.on_message(message); }}),
       registry_(loop_, store_, wake_, watchdog_, log_,
                 registry_settings(options_, config_.identity.client)),
@@ -85,15 +84,13 @@ Completion Client::acquire(AcquireRequest request) {
 }
 
 Error Client::extend(const std::shared_ptr<Grant>& grant, Ttl ttl) {
-  return wait_for(Completion::Kind::kExtend, [&](Owed owed) {
-    registry_.extend(grant, ttl, std::move(owed));
-  });
+  return wait_for(Completion::Kind::kExtend,
+                  [&](Owed owed) { registry_.extend(grant, ttl, std::move(owed)); });
 }
 
 Error Client::release(const std::shared_ptr<Grant>& grant) {
-  return wait_for(Completion::Kind::kRelease, [&](Owed owed) {
-    registry_.release(grant, std::move(owed));
-  });
+  return wait_for(Completion::Kind::kRelease,
+                  [&](Owed owed) { registry_.release(grant, std::move(owed)); });
 }
 
 Error Client::connect(Millis timeout) {
@@ -134,8 +131,8 @@ Completion Client::acquire(AcquireRequest request, const std::shared_ptr<Complet
   Completion pending{tag, Completion::Kind::kAcquire, {Status::kPending, {}}, nullptr};
   if (!at_once) {
     runner_.inside([&] {
-      auto waiter = registry_.acquire(std::move(request),
-                                      Owed(queue, Completion::Kind::kAcquire, tag));
+      auto waiter =
+          registry_.acquire(std::move(request), Owed(queue, Completion::Kind::kAcquire, tag));
       if (waiter != nullptr && waiter->owed) queue->remember(tag, waiter);
     });
     return pending;

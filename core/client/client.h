@@ -1,5 +1,5 @@
-// One client of one server, for any thread: opens the rooms below, and turns calls into work inside the
-// loop. The C ABI is a thin layer on this.
+// One client of one server, for any thread: opens the rooms below, and turns calls into work inside
+// the loop. The C ABI is a thin layer on this.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,8 @@ class Client {
   Result<std::string> inspect(const Key& key);
 
   // ---- by completion queue
-  // The answer, if `at_once` and one free round trip brought it; else kPending, and queue will have it.
+  // The answer, if `at_once` and one free round trip brought it; else kPending, and queue will have
+  // it.
   Completion acquire(AcquireRequest request, const std::shared_ptr<CompletionQueue>& queue,
                      uint64_t tag, bool at_once);
   void extend(const std::shared_ptr<Grant>& grant, Ttl ttl, Owed owed);

@@ -40,7 +40,7 @@ void CompletionQueue::settle_signal() {
 void CompletionQueue::complete(Completion completion) {
   const std::lock_guard lock(mutex_);
   if (completion.kind == Completion::Kind::kAcquire) acquires_.erase(completion.tag);
-  if (closed_) return;  // its grant, if any, goes back with the last reference to it
+  if (closed_) return;  // all acquires were cancelled before, so no grant is among what comes
   ready_.push_back(std::move(completion));
   settle_signal();
 }

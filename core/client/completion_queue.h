@@ -22,8 +22,8 @@ class CompletionQueue final : public Sink {
 
   void complete(Completion completion) override;
 
-  // Waits for a completion, at most `wait` (kForever: no bound), less if a signal was handled. One thread
-  // at a time.
+  // Waits for a completion, at most `wait` (kForever: no bound), less if a signal was handled. One
+  // thread at a time.
   std::deque<Completion> take(size_t capacity, Millis wait);
   // For the user's poll(); nobody may read it.
   int fd();
@@ -33,7 +33,8 @@ class CompletionQueue final : public Sink {
   std::shared_ptr<Waiter> find(uint64_t tag);
   // Every acquire that is not completed.
   std::deque<std::shared_ptr<Waiter>> outstanding();
-  // Nothing more is taken in; what comes is dropped, so grants go back. Returns what nobody took out.
+  // Nothing more is taken in; what comes is dropped, so grants go back. Returns what nobody took
+  // out.
   std::deque<Completion> close();
 
  private:

@@ -19,10 +19,11 @@ bool awaits_reply(const Slot& slot) {
   return claim != nullptr && claim->route().unanswered > 0;
 }
 
-// How long the caller may sit in a read: the background thread ends connections that do not answer, and
-// so wakes it; but an acquire's own deadline may be nearer.
+// How long the caller may sit in a read: the background thread ends connections that do not answer,
+// and so wakes it; but an acquire's own deadline may be nearer.
 Duration read_limit(const Slot& slot, TimePoint now, Millis reply_timeout) {
-  if (slot.waiter == nullptr || slot.waiter->request.wait <= Millis::zero()) return Socket::kForever;
+  if (slot.waiter == nullptr || slot.waiter->request.wait <= Millis::zero())
+    return Socket::kForever;
   const TimePoint deadline = after(slot.waiter->began, slot.waiter->request.wait);
   if (deadline - now > Duration(reply_timeout)) return Socket::kForever;
   return std::max<Duration>(deadline - now, Millis(1));
@@ -97,8 +98,8 @@ void Runner::wake_for_timers() {
   }
 }
 
-// One turn that makes the caller's request and sends it. The borrowing comes before the flush, which would
-// else tell the background thread to watch for the reply.
+// One turn that makes the caller's request and sends it. The borrowing comes before the flush,
+// which would else tell the background thread to watch for the reply.
 Runner::Lead Runner::begin(Lock& lock, Slot& slot, FunctionRef<void()> submit, bool only_free) {
   loop_.begin_turn();
   node_->forget_latest();
@@ -118,8 +119,8 @@ Runner::Lead Runner::begin(Lock& lock, Slot& slot, FunctionRef<void()> submit, b
   return lead;
 }
 
-// A write takes longer than all else in a turn, so it happens outside; what other callers have for the same
-// connection by then leaves together in the next one.
+// A write takes longer than all else in a turn, so it happens outside; what other callers have for
+// the same connection by then leaves together in the next one.
 void Runner::write_for_all(Lock& lock, Connection& connection, Connection::Unsent unsent) {
   while (unsent.socket != nullptr) {
     lock.unlock();
@@ -150,8 +151,7 @@ void Runner::call(Slot& slot, FunctionRef<void()> submit) {
   }
 }
 
-bool Runner::call_once(Slot& slot, FunctionRef<void()> submit,
-                       FunctionRef<void()> otherwise) {
+bool Runner::call_once(Slot& slot, FunctionRef<void()> submit, FunctionRef<void()> otherwise) {
   Lock lock(mutex_);
   const Lead lead = begin(lock, slot, submit, true);
   if (lead) read_for_all(lock, slot, lead);
@@ -160,7 +160,8 @@ bool Runner::call_once(Slot& slot, FunctionRef<void()> submit,
   return false;
 }
 
-// A caller that alone waits for a grant reads the wake channel by itself: a hop less at each hand-over.
+// A caller that alone waits for a grant reads the wake channel by itself: a hop less at each
+// hand-over.
 void Runner::watch_channel(Lock& lock, Slot& slot) {
   if (slot.waiter == nullptr || awaits_reply(slot)) return;
   Lead lead{wake_->connection(), nullptr};

@@ -1,6 +1,6 @@
-// Who runs the loop: the client's background thread, or a caller that blocks anyway. A lone blocked caller
-// writes its request and reads the answer by itself, which saves two thread hops a round trip
-// (measured: 9 us each command); several that share a connection let one of them read for all.
+// Who runs the loop: the client's background thread, or a caller that blocks anyway. A lone blocked
+// caller writes its request and reads the answer by itself, which saves two thread hops a round
+// trip (measured: 9 us each command); several that share a connection let one of them read for all.
 // Nothing else in lockc knows about threads.
 #pragma once
 
@@ -35,14 +35,13 @@ class Runner {
   // Runs task inside the loop, in a turn of its own. Any thread but the background's.
   void inside(FunctionRef<void()> task);
 
-  // Runs submit inside the loop, which hands the answer to slot sooner or later, and blocks until then.
-  // Any thread but the background's.
+  // Runs submit inside the loop, which hands the answer to slot sooner or later, and blocks until
+  // then. Any thread but the background's.
   void call(Slot& slot, FunctionRef<void()> submit);
 
-  // The same for one round trip at the most, and only if a connection is free. When the slot is not told by
-  // then, otherwise() runs inside the loop, in the same turn. True: the slot was told.
-  bool call_once(Slot& slot, FunctionRef<void()> submit,
-                 FunctionRef<void()> otherwise);
+  // The same for one round trip at the most, and only if a connection is free. When the slot is not
+  // told by then, otherwise() runs inside the loop, in the same turn. True: the slot was told.
+  bool call_once(Slot& slot, FunctionRef<void()> submit, FunctionRef<void()> otherwise);
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -70,8 +69,8 @@ class Runner {
   std::mutex mutex_;  // "inside the loop" is to hold it
   std::thread thread_;
   bool stopping_ = false;
-  TimePoint sleeps_until_{};    // of the background thread; the past while it is awake
-  std::list<Slot*> blocked_;    // callers that sleep
+  TimePoint sleeps_until_{};  // of the background thread; the past while it is awake
+  std::list<Slot*> blocked_;  // callers that sleep
 };
 
 }  // namespace lockc

@@ -1,6 +1,6 @@
-// One owner value at the server, from the first request that names it to the last answer about it: asks,
-// waits in the queue, holds, renews, gives back. What a holder sees of it are Grants; who sits in it
-// is the Registry's business. Lives inside the loop.
+// One owner value at the server, from the first request that names it to the last answer about it:
+// asks, waits in the queue, holds, renews, gives back. What a holder sees of it are Grants; who
+// sits in it is the Registry's business. Lives inside the loop.
 #pragma once
 
 #include <cstdint>

@@ -36,10 +36,8 @@ std::string to_json(const Key& key, const Inspection& seen, std::string_view cli
   Json queue = Json::array();
   for (size_t i = 0; i < seen.queue.size(); ++i) {
     const Inspection::Entry& entry = seen.queue[i];
-    queue.push_back({{"owner", entry.owner},
-                     {"position", i},
-                     {"age_ms", entry.age_ms},
-                     {"live", entry.live}});
+    queue.push_back(
+        {{"owner", entry.owner}, {"position", i}, {"age_ms", entry.age_ms}, {"live", entry.live}});
   }
   const Json object = {
       {"key", key.text()},
@@ -59,14 +57,15 @@ std::string to_json(const Key& key, const Inspection& seen, std::string_view cli
 
 void inspect_key(Node& node, Store& store, const Key& key,
                  std::function<void(Result<std::string>)> then) {
-  store.inspect(KeyNames(key), [&node, key, then = std::move(then)](const Result<Inspection>& seen) {
-    if (!seen) return then(seen.error());
-    if (!seen->owner.starts_with(kOurs)) return then(to_json(key, *seen, {}));
-    node.command(std::array<std::string_view, 2>{"CLIENT", "LIST"}, {},
-                 [key, seen = *seen, then](const Result<resp::View>& list) {
-                   then(to_json(key, seen, list ? list->text() : std::string_view()));
-                 });
-  });
+  store.inspect(KeyNames(key),
+                [&node, key, then = std::move(then)](const Result<Inspection>& seen) {
+                  if (!seen) return then(seen.error());
+                  if (!seen->owner.starts_with(kOurs)) return then(to_json(key, *seen, {}));
+                  node.command(std::array<std::string_view, 2>{"CLIENT", "LIST"}, {},
+                               [key, seen = *seen, then](const Result<resp::View>& list) {
+                                 then(to_json(key, seen, list ? list->text() : std::string_view()));
+                               });
+                });
 }
 
 }  // namespace lockc

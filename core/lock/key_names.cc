@@ -34,7 +34,8 @@ unsigned hash_slot(std::string_view bytes) {
 
 std::string hash_tag(std::string_view key) {
   const std::string_view part = hashed_part(key);
-  if (part.size() != key.size() || key.find('}') == std::string_view::npos) return std::string(part);
+  if (part.size() != key.size() || key.find('}') == std::string_view::npos)
+    return std::string(part);
   const unsigned slot = hash_slot(key);
   for (unsigned n = 0;; ++n) {
     std::string tag = std::to_string(n);

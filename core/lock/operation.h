@@ -1,5 +1,5 @@
-// What callers ask for and how they are answered. Requests are plain values; sinks take answers inside
-// the loop and must not block.
+// What callers ask for and how they are answered. Requests are plain values; sinks take answers
+// inside the loop and must not block.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,12 @@ class Sink {
   virtual ~Sink() = default;
   virtual void complete(Completion completion) = 0;
 };
+
+// The same outcome, with the key in its message.
+inline Error about(const Key& key, Error outcome) {
+  if (!outcome.message.empty()) outcome.message = join(key.quoted(), outcome.message);
+  return outcome;
+}
 
 // An answer still owed: told exactly once, by whoever takes it.
 class Owed {

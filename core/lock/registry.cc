@@ -6,8 +6,8 @@
 
 namespace lockc {
 
-Registry::Registry(Loop& loop, Store& store, WakeChannel& wake, Watchdog& watchdog,
-                   const Log& log, Settings settings)
+Registry::Registry(Loop& loop, Store& store, WakeChannel& wake, Watchdog& watchdog, const Log& log,
+                   Settings settings)
     : loop_(loop),
       store_(store),
       wake_(wake),
@@ -64,7 +64,8 @@ std::shared_ptr<Waiter> Registry::acquire(AcquireRequest request, Owed owed) {
   return waiter;
 }
 
-// A holder that comes again by its owner number gets a second handle of its grant, without a command.
+// A holder that comes again by its owner number gets a second handle of its grant, without a
+// command.
 bool Registry::enter_again(const AcquireRequest& request, Owed& owed) {
   const auto found = reentrant_.find({request.key.text(), request.owner});
   const auto claim = found == reentrant_.end() ? nullptr : found->second.lock();
@@ -122,11 +123,12 @@ void Registry::detach(Claim& claim) {
 void Registry::answer(Waiter& waiter, Error outcome, std::shared_ptr<Grant> grant) {
   waiter.deadline.cancel();
   if (std::exchange(waiter.counted, false)) --waiters_;
+  outcome = about(waiter.request.key, std::move(outcome));
   waiter.owed.tell(std::move(outcome), std::move(grant));
 }
 
-// The waiter in the seat has been answered. Its place in the server's queue passes to the next one here
-// if that one wants the same; else it is given up.
+// The waiter in the seat has been answered. Its place in the server's queue passes to the next one
+// here if that one wants the same; else it is given up.
 void Registry::leave_seat(Claim& claim) {
   loop_.bury(std::exchange(claim.seat, nullptr));
   Entry* entry = claim.entry;
@@ -240,7 +242,8 @@ void Registry::release(const std::shared_ptr<Grant>& grant, Owed owed) {
   pass_on(*claim, grant, std::move(owed));
 }
 
-// The holder of claim is gone: on to the next waiter here by memory or by requeue, or back to the server.
+// The holder of claim is gone: on to the next waiter here by memory or by requeue, or back to the
+// server.
 void Registry::pass_on(Claim& claim, const std::shared_ptr<Grant>& released, Owed owed) {
   const auto self = claim.shared_from_this();
   Entry* entry = claim.entry;

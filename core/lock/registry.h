@@ -1,6 +1,6 @@
-// Who in this client holds and waits for which key: one entry per key with its local waiters in order, of
-// whom one stands in the server's queue. Grants, hand-overs and wake messages meet here. Lives inside
-// the loop.
+// Who in this client holds and waits for which key: one entry per key with its local waiters in
+// order, of whom one stands in the server's queue. Grants, hand-overs and wake messages meet here.
+// Lives inside the loop.
 #pragma once
 
 #include <list>
@@ -61,14 +61,16 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  // The answer goes to owed, possibly before this returns. The result is for cancel() and carrier().
+  // The answer goes to owed, possibly before this returns. The result is for cancel() and
+  // carrier().
   std::shared_ptr<Waiter> acquire(AcquireRequest request, Owed owed);
   // Ends a wait; does nothing once it was answered.
   void cancel(const std::shared_ptr<Waiter>& waiter, Status status);
   void extend(const std::shared_ptr<Grant>& grant, Ttl ttl, Owed owed);
   void release(const std::shared_ptr<Grant>& grant, Owed owed);
 
-  // Ends all waits with kClosed and gives back all that is held; then idle() once nothing is owed any more.
+  // Ends all waits with kClosed and gives back all that is held; then idle() once nothing is owed
+  // any more.
   void close(std::function<void()> idle);
   size_t entries() const { return entries_.size(); }
 

@@ -50,7 +50,8 @@ Result<AcquireAnswer> read_acquire(View reply, const Script& script) {
       answer.pttl_ms = reply[1].integer(-1);
       answer.lockc = reply[3].integer() == 1;
       return answer;
-    default: return unexpected(script);
+    default:
+      return unexpected(script);
   }
 }
 
@@ -98,17 +99,19 @@ void Store::acquire(const Named& named, bool wait, const std::string& ticket,
 
 void Store::set(const Named& named, Ttl ttl, Then<bool> then) {
   const std::string ms = std::to_string(ttl.millis().count());
-  const std::array<std::string_view, 6> request = {"SET", named.keys.key, named.owner.text(), "NX",
-                                                   "PX",  ms};
-  node_.command(request, {named.route, named.route},
-                reading<bool>([](View r) { return Result<bool>(r.text() == "OK"); }, std::move(then)));
+  const std::array<std::string_view, 6> request = {"SET", named.keys.key, named.owner.text(),
+                                                   "NX",  "PX",           ms};
+  node_.command(
+      request, {named.route, named.route},
+      reading<bool>([](View r) { return Result<bool>(r.text() == "OK"); }, std::move(then)));
 }
 
 void Store::release(const Named& named, Then<bool> then) {
   const auto keys = key_list(named.keys);
   const std::array<std::string_view, 3> arguments = {named.owner.text(), retention_, kNoGrace};
-  node_.run(scripts::release, keys, arguments, {named.route, nullptr},
-            reading<bool>([](View r) { return read_flag(r[0], scripts::release); }, std::move(then)));
+  node_.run(
+      scripts::release, keys, arguments, {named.route, nullptr},
+      reading<bool>([](View r) { return read_flag(r[0], scripts::release); }, std::move(then)));
 }
 
 void Store::drop(const Named& named, Then<bool> then) {
@@ -156,8 +159,7 @@ void Store::renew(const std::vector<Renewal>& items, Then<std::vector<bool>> the
 
 void Store::inspect(const KeyNames& names, Then<Inspection> then) {
   const auto keys = key_list(names);
-  node_.run(scripts::inspect, keys, {}, {},
-            reading<Inspection>(&read_inspection, std::move(then)));
+  node_.run(scripts::inspect, keys, {}, {}, reading<Inspection>(&read_inspection, std::move(then)));
 }
 
 void Store::probe(std::string_view channel, Then<bool> then) {

@@ -24,9 +24,9 @@ struct Named {
 struct AcquireAnswer {
   enum class Kind { kBusy, kGranted, kQueued };
   Kind kind = Kind::kBusy;
-  uint64_t first = 0;    // granted: the first token
-  uint32_t count = 1;    // granted: tokens that belong to the grant
-  int64_t pttl_ms = -1;  // else: of K; -1: it never expires
+  uint64_t first = 0;     // granted: the first token
+  uint32_t count = 1;     // granted: tokens that belong to the grant
+  int64_t pttl_ms = -1;   // else: of K; -1: it never expires
   uint64_t position = 0;  // queued: from 0
   std::string ticket;     // queued: the place, to come back to
   uint64_t mark = 0;      // queued: grants made later have larger tokens
@@ -60,7 +60,8 @@ struct Inspection {
 
 class Store {
  public:
-  Store(Node& node, Millis retention) : node_(node), retention_(std::to_string(retention.count())) {}
+  Store(Node& node, Millis retention)
+      : node_(node), retention_(std::to_string(retention.count())) {}
 
   template <class T>
   using Then = std::function<void(Result<T>)>;

@@ -25,12 +25,12 @@ class Watchdog {
   Watchdog(Loop& loop, Store& store, const Settings& settings)
       : loop_(loop), store_(store), settings_(settings) {}
 
-  // When a lease proven from `sent` wants its next renewal. On a grid of an eighth of the period, and
-  // never later than the period, so that locks come due together and share a script.
+  // When a lease proven from `sent` wants its next renewal. On a grid of an eighth of the period,
+  // and never later than the period, so that locks come due together and share a script.
   TimePoint next(TimePoint sent, Ttl ttl) const;
 
-  // Asks at the end of this turn that claim's key lasts for ttl. `then` gets the time it was sent and
-  // whether it is ours, or why that is not known.
+  // Asks at the end of this turn that claim's key lasts for ttl. `then` gets the time it was sent
+  // and whether it is ours, or why that is not known.
   using Then = std::function<void(TimePoint, Result<bool>)>;
   void renew(std::shared_ptr<Claim> claim, Ttl ttl, Then then);
 

@@ -101,8 +101,8 @@ void Connection::check_time() {
     if (loop_.now() < opened_by_) {
       timer_.arm(opened_by_);
     } else {
-      close({Status::kUnreachable, "no connection within " +
-                                       std::to_string(settings_.connect_timeout.count()) + " ms"});
+      close({Status::kUnreachable,
+             "no connection within " + std::to_string(settings_.connect_timeout.count()) + " ms"});
     }
     return;
   }
@@ -178,7 +178,8 @@ std::shared_ptr<Socket> Connection::borrow() {
 void Connection::feed(std::string_view bytes, long result) {
   if (closed_) return;
   if (result > 0) return on_bytes(bytes);
-  if (result != Socket::kNothing) on_closed(result == 0 ? "the server closed the connection" : "read failed");
+  if (result != Socket::kNothing)
+    on_closed(result == 0 ? "the server closed the connection" : "read failed");
 }
 
 void Connection::give_back() {

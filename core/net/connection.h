@@ -28,7 +28,7 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   };
   // Told once each, inside the loop.
   struct Events {
-    std::function<void()> opened;             // the socket is connected
+    std::function<void()> opened;              // the socket is connected
     std::function<void(const Error&)> closed;  // behind the ends of all its requests
   };
 
@@ -38,11 +38,13 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Queues a request; it leaves at the end of the turn, or when ready() was called. Returns its number.
+  // Queues a request; it leaves at the end of the turn, or when ready() was called. Returns its
+  // number.
   uint64_t send(std::span<const std::string_view> arguments, OnReply on_reply);
   // Forgets a request that still waits for ready(): its on_reply is never called. False: too late.
   bool withdraw(uint64_t number);
-  // The log-in is over: what was queued behind it may go. Requests by send_first() do not wait for it.
+  // The log-in is over: what was queued behind it may go. Requests by send_first() do not wait for
+  // it.
   void send_first(std::span<const std::string_view> arguments, OnReply on_reply);
   void ready();
   // For subscriptions: every reply from now on goes to on_push, requests get none of their own.
@@ -51,9 +53,9 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   void close(const Error& why);
   void flush();
 
-  // For a caller that writes outside the loop what this connection has collected; socket is nullptr where
-  // it cannot, has nothing to write, or another caller does it. To be followed by wrote(), which may
-  // bring more: what was collected meanwhile.
+  // For a caller that writes outside the loop what this connection has collected; socket is nullptr
+  // where it cannot, has nothing to write, or another caller does it. To be followed by wrote(),
+  // which may bring more: what was collected meanwhile.
   struct Unsent {
     std::shared_ptr<Socket> socket;
     std::string bytes;
@@ -99,7 +101,7 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   resp::Parser parser_;
   std::function<void(resp::View)> on_push_;
 
-  std::string out_;           // formatted, not yet taken by the stream
+  std::string out_;             // formatted, not yet taken by the stream
   uint64_t out_begins_at_ = 0;  // place in the stream of out_'s first byte
   std::deque<Pending> pending_;
   struct Held {

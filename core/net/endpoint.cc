@@ -43,7 +43,6 @@ std::optional<uint32_t> number(std::string_view text, uint32_t max) {
   return value;
 }
 
-
 std::optional<Error> read_login(std::string_view login, Endpoint& endpoint) {
   const size_t colon = login.find(':');
   const auto user = percent_decode(login.substr(0, colon));
@@ -93,7 +92,8 @@ std::optional<Error> read_host(std::string_view text, Endpoint& endpoint) {
 }
 
 std::optional<Error> read_tcp(std::string_view rest, Endpoint& endpoint) {
-  if (rest.find_first_of("?#") != std::string_view::npos) return invalid("redis:// takes no ? or #");
+  if (rest.find_first_of("?#") != std::string_view::npos)
+    return invalid("redis:// takes no ? or #");
   const size_t slash = rest.find('/');
   if (slash != std::string_view::npos) {
     const std::string_view database = rest.substr(slash + 1);
@@ -130,7 +130,8 @@ Result<Endpoint> Endpoint::parse(std::string_view url) {
     return Error{Status::kUnsupported, "rediss:// (TLS) is not built into this version"};
   }
   const bool tcp = url.starts_with(kTcp);
-  if (!tcp && !url.starts_with(kUnix)) return invalid("it begins with neither redis:// nor unix://");
+  if (!tcp && !url.starts_with(kUnix))
+    return invalid("it begins with neither redis:// nor unix://");
   std::string_view rest = url.substr(tcp ? kTcp.size() : kUnix.size());
 
   Endpoint endpoint;

@@ -1,5 +1,6 @@
-// The inside of a client: clock, timers, transport and the work of one turn. Everything in net, redis
-// and lock lives in one loop and is touched by one thread at a time, so none of it has a mutex.
+// The inside of a client: clock, timers, transport and the work of one turn. Everything in net,
+// redis and lock lives in one loop and is touched by one thread at a time, so none of it has a
+// mutex.
 #pragma once
 
 #include <functional>

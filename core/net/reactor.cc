@@ -86,7 +86,8 @@ void Reactor::wait(TimePoint until, const Clock& clock) {
   const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), timeout);
   ready_.clear();
   for (int i = 0; i < count; ++i) {
-    ready_.push_back({events[static_cast<size_t>(i)].data.u64, events[static_cast<size_t>(i)].events});
+    ready_.push_back(
+        {events[static_cast<size_t>(i)].data.u64, events[static_cast<size_t>(i)].events});
   }
 }
 

@@ -72,12 +72,18 @@ void append_request(std::string& out, std::span<const std::string_view> argument
 View::Type View::type() const {
   if (node_ == nullptr) return Type::kNil;
   switch (as_reply(node_)->type) {
-    case REDIS_REPLY_STATUS: return Type::kStatus;
-    case REDIS_REPLY_ERROR: return Type::kError;
-    case REDIS_REPLY_INTEGER: return Type::kInteger;
-    case REDIS_REPLY_STRING: return Type::kString;
-    case REDIS_REPLY_ARRAY: return Type::kArray;
-    default: return Type::kNil;
+    case REDIS_REPLY_STATUS:
+      return Type::kStatus;
+    case REDIS_REPLY_ERROR:
+      return Type::kError;
+    case REDIS_REPLY_INTEGER:
+      return Type::kInteger;
+    case REDIS_REPLY_STRING:
+      return Type::kString;
+    case REDIS_REPLY_ARRAY:
+      return Type::kArray;
+    default:
+      return Type::kNil;
   }
 }
 

@@ -1,6 +1,6 @@
-// RESP2, the servers' wire format: writing requests and reading replies. resp.cc alone knows hiredis,
-// which reads. Writing is our own: hiredis' formatter took 43 % of the instructions of an uncontended
-// pair (callgrind). One thread at a time.
+// RESP2, the servers' wire format: writing requests and reading replies. resp.cc alone knows
+// hiredis, which reads. Writing is our own: hiredis' formatter took 43 % of the instructions of an
+// uncontended pair (callgrind). One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ class Reply {
   std::unique_ptr<void, void (*)(void*)> owned_;
 };
 
-// Cuts replies out of a stream of bytes. Bounded against hostile servers: an array has at most 4,096
-// elements (a length alone would reserve memory), unread input at most 16 MiB.
+// Cuts replies out of a stream of bytes. Bounded against hostile servers: an array has at most
+// 4,096 elements (a length alone would reserve memory), unread input at most 16 MiB.
 class Parser {
  public:
   Parser();

@@ -164,8 +164,9 @@ void SocketStream::give_back() {
   watch();
 }
 
-// A socket that nobody reads in the loop is watched for its end only, once: EPOLLRDHUP alone does not
-// wake the loop's thread when data arrives for a borrower (epoll filters by mask before it wakes).
+// A socket that nobody reads in the loop is watched for its end only, once: EPOLLRDHUP alone does
+// not wake the loop's thread when data arrives for a borrower (epoll filters by mask before it
+// wakes).
 void SocketStream::watch() {
   uint32_t wanted = 0;
   if (state_ == State::kConnecting) {

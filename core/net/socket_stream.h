@@ -43,8 +43,8 @@ class SocketStream final : public Stream {
   size_t next_address_ = 0;
   std::string last_failure_;
   std::shared_ptr<Socket> socket_;
-  uint32_t watched_ = 0;       // what epoll is told to watch for this socket now
-  bool registered_ = false;    // epoll knows the socket
+  uint32_t watched_ = 0;     // what epoll is told to watch for this socket now
+  bool registered_ = false;  // epoll knows the socket
   bool reading_ = false;
   bool borrowed_ = false;
   bool write_blocked_ = false;

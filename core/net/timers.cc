@@ -27,8 +27,8 @@ void Timer::cancel() {
 
 Timers::Timers(TimePoint now) : now_tick_(tick_down(now)) {}
 
-// A timer stands on the level of the highest digit (base 64) in which its tick differs from now's. So
-// all of level n come before all of level n + 1, and inside a level the slots are in order.
+// A timer stands on the level of the highest digit (base 64) in which its tick differs from now's.
+// So all of level n come before all of level n + 1, and inside a level the slots are in order.
 void Timers::insert(Timer& timer) {
   const uint64_t tick = std::max(timer.tick_, now_tick_);
   const uint64_t differs = tick ^ now_tick_;
@@ -68,7 +68,8 @@ TimePoint Timers::next() const {
     if (used_[level] == 0) continue;
     const auto index = static_cast<uint64_t>(std::countr_zero(used_[level]));
     const unsigned shift = level * kBits;
-    const uint64_t above = shift + kBits < 64 ? (now_tick_ >> (shift + kBits)) << (shift + kBits) : 0;
+    const uint64_t above =
+        shift + kBits < 64 ? (now_tick_ >> (shift + kBits)) << (shift + kBits) : 0;
     return TimePoint(Millis(static_cast<int64_t>(above | (index << shift))));
   }
   return kNever;

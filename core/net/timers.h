@@ -1,5 +1,5 @@
-// Timers as a hierarchical wheel (Varghese and Lauck, "Hashed and hierarchical timing wheels", 1987):
-// arming and cancelling cost O(1) however many locks are held. Lives inside the loop.
+// Timers as a hierarchical wheel (Varghese and Lauck, "Hashed and hierarchical timing wheels",
+// 1987): arming and cancelling cost O(1) however many locks are held. Lives inside the loop.
 #pragma once
 
 #include <array>
@@ -43,8 +43,8 @@ class Timers {
 
   // Fires what is due. Timers that tasks arm for the past fire in the same run.
   void run(TimePoint now);
-  // When run() must be called next at the latest; kNever without timers. May be earlier than the first
-  // timer, never later.
+  // When run() must be called next at the latest; kNever without timers. May be earlier than the
+  // first timer, never later.
   TimePoint next() const;
 
  private:

@@ -1,5 +1,5 @@
-// The seam between lockc and the network: a simulation stands in for sockets here. All of it is used
-// inside the loop, by one thread at a time, except Socket.
+// The seam between lockc and the network: a simulation stands in for sockets here. All of it is
+// used inside the loop, by one thread at a time, except Socket.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,8 @@ class Socket {
   Socket& operator=(const Socket&) = delete;
 
   int fd() const { return fd_; }
-  // Blocks for bytes, at most until `wait` is over (kForever: no bound). Returns their number, 0 when
-  // the other side has closed, -1 on errors, kNothing when the time is over or a signal came.
+  // Blocks for bytes, at most until `wait` is over (kForever: no bound). Returns their number, 0
+  // when the other side has closed, -1 on errors, kNothing when the time is over or a signal came.
   static constexpr Duration kForever = Duration::max();
   static constexpr long kNothing = -2;
   long read(char* buffer, size_t size, Duration wait) const;
@@ -38,7 +38,7 @@ class StreamEvents {
  public:
   virtual void on_open() = 0;
   virtual void on_bytes(std::string_view bytes) = 0;
-  virtual void on_writable() = 0;                     // write() took less than all before
+  virtual void on_writable() = 0;                      // write() took less than all before
   virtual void on_closed(const std::string& why) = 0;  // the last event
 
  protected:
@@ -49,10 +49,11 @@ class StreamEvents {
 class Stream {
  public:
   virtual ~Stream() = default;
-  // Takes as many bytes as go without blocking. A broken stream takes none and tells on_closed later.
+  // Takes as many bytes as go without blocking. A broken stream takes none and tells on_closed
+  // later.
   virtual size_t write(std::string_view bytes) = 0;
-  // Whether the loop reads. It does not while a caller has borrowed the socket, nor needs to while no
-  // answer is expected; that the other side closed is told in any case, unless borrowed.
+  // Whether the loop reads. It does not while a caller has borrowed the socket, nor needs to while
+  // no answer is expected; that the other side closed is told in any case, unless borrowed.
   virtual void set_reading(bool reading) = 0;
   // For a caller that reads by itself, nullptr where that is impossible. What it got is given to
   // StreamEvents by the one who borrowed. Ends set_reading(true).

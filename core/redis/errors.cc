@@ -14,14 +14,14 @@ struct Word {
 
 // First words of error replies: redis.io "Error reply" conventions, server.c and script.c of Redis.
 constexpr std::array kWords = {
-    Word{"OOM", Status::kServerOom},         Word{"READONLY", Status::kReadOnly},
-    Word{"NOREPLICAS", Status::kReadOnly},   Word{"MISCONF", Status::kReadOnly},
-    Word{"WRONGTYPE", Status::kWrongType},   Word{"BUSY", Status::kNotReady},
-    Word{"LOADING", Status::kNotReady},      Word{"MASTERDOWN", Status::kNotReady},
-    Word{"CLUSTERDOWN", Status::kNotReady},  Word{"TRYAGAIN", Status::kNotReady},
-    Word{"MOVED", Status::kNotReady},        Word{"ASK", Status::kNotReady},
-    Word{"NOSCRIPT", Status::kNotReady},     Word{"NOAUTH", Status::kDenied},
-    Word{"NOPERM", Status::kDenied},         Word{"WRONGPASS", Status::kDenied},
+    Word{"OOM", Status::kServerOom},        Word{"READONLY", Status::kReadOnly},
+    Word{"NOREPLICAS", Status::kReadOnly},  Word{"MISCONF", Status::kReadOnly},
+    Word{"WRONGTYPE", Status::kWrongType},  Word{"BUSY", Status::kNotReady},
+    Word{"LOADING", Status::kNotReady},     Word{"MASTERDOWN", Status::kNotReady},
+    Word{"CLUSTERDOWN", Status::kNotReady}, Word{"TRYAGAIN", Status::kNotReady},
+    Word{"MOVED", Status::kNotReady},       Word{"ASK", Status::kNotReady},
+    Word{"NOSCRIPT", Status::kNotReady},    Word{"NOAUTH", Status::kDenied},
+    Word{"NOPERM", Status::kDenied},        Word{"WRONGPASS", Status::kDenied},
 };
 
 // Errors whose first word is just ERR.
@@ -79,10 +79,6 @@ bool is_noscript(const Error& error) {
 bool may_pass(Status status) {
   return status == Status::kUnreachable || status == Status::kUncertain ||
          status == Status::kNotReady || status == Status::kReadOnly || status == Status::kServerOom;
-}
-
-bool not_executed(Status status) {
-  return status != Status::kUncertain && status != Status::kDenied && status != Status::kServer;
 }
 
 }  // namespace lockc

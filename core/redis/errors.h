@@ -11,14 +11,12 @@ namespace lockc {
 // "ERR Error running script"; the message quotes the reply.
 Error reply_error(std::string_view reply);
 
-// The server has forgotten the script (restart, SCRIPT FLUSH): nothing was executed, ask again at once.
+// The server has forgotten the script (restart, SCRIPT FLUSH): nothing was executed, ask again at
+// once.
 bool is_noscript(const Error& error);
 
-// Trouble that may pass by itself, so that a waiter tries again: no connection, not ready, read-only,
-// out of memory.
+// Trouble that may pass by itself, so that a waiter tries again: no connection, not ready,
+// read-only, out of memory.
 bool may_pass(Status status);
-
-// The answer was a refusal before anything was executed.
-bool not_executed(Status status);
 
 }  // namespace lockc

@@ -22,9 +22,9 @@ struct Identity {
   std::string connection_name;  // shown by CLIENT LIST
 };
 
-// Sends AUTH, SELECT, CLIENT SETNAME, CLIENT ID and INFO in one write and tells `done` once, unless the
-// connection ends before. The last three are conveniences: a server that refuses them serves as well.
-// kUnsupported: the server is older than 6.2.
+// Sends AUTH, SELECT, CLIENT SETNAME, CLIENT ID and INFO in one write and tells `done` once, unless
+// the connection ends before. The last three are conveniences: a server that refuses them serves as
+// well. kUnsupported: the server is older than 6.2.
 void log_in(Connection& connection, const Endpoint& endpoint, const Identity& identity,
             std::function<void(Result<ServerIdentity>)> done);
 

@@ -23,8 +23,7 @@ struct Node::Link {
   bool was_ready = false;
 };
 
-Node::Node(Loop& loop, const Config& config, const Log& log,
-           std::function<void(bool)> reconnected)
+Node::Node(Loop& loop, const Config& config, const Log& log, std::function<void(bool)> reconnected)
     : loop_(loop),
       config_(config),
       log_(log),
@@ -133,8 +132,8 @@ Node::Link* Node::find(uint64_t serial) {
   return at == links_.end() ? nullptr : at->get();
 }
 
-// One connection carries any number of pipelined requests; only callers that read for themselves keep
-// others from sharing one well, so only these make the client open more.
+// One connection carries any number of pipelined requests; only callers that read for themselves
+// keep others from sharing one well, so only these make the client open more.
 Node::Link* Node::pick(const Route* route) {
   if (route != nullptr && route->unanswered > 0) {
     Link* link = find(route->link);
@@ -153,7 +152,8 @@ Node::Link* Node::pick(const Route* route) {
       best = link.get();
     }
   }
-  if (connecting == nullptr && links_.size() < kMaxLinks && !closed_ && loop_.now() >= down_until_) {
+  if (connecting == nullptr && links_.size() < kMaxLinks && !closed_ &&
+      loop_.now() >= down_until_) {
     connecting = &open_link();
   }
   return best != nullptr ? best : connecting;
@@ -174,8 +174,7 @@ Node::Link& Node::open_link() {
     });
   };
   events.closed = [this, serial](const Error& why) { link_closed(serial, why); };
-  link->connection =
-      Connection::open(loop_, config_.endpoint, config_.settings, std::move(events));
+  link->connection = Connection::open(loop_, config_.endpoint, config_.settings, std::move(events));
   return *links_.emplace_back(std::move(link));
 }
 

@@ -17,8 +17,9 @@
 
 namespace lockc {
 
-// Where requests that name one owner value must go (protocol, client rule 2): while one that may grant
-// it is unanswered, behind it on its connection. Shared by the claim and its requests under way.
+// Where requests that name one owner value must go (protocol, client rule 2): while one that may
+// grant it is unanswered, behind it on its connection. Shared by the claim and its requests under
+// way.
 struct Route {
   uint64_t link = 0;                    // the connection of the unanswered requests
   unsigned unanswered = 0;              // of those that may grant
@@ -37,8 +38,8 @@ class Node {
 
   static constexpr size_t kMaxLinks = 4;  // measured: beyond it, pipelining beats more connections
 
-  // reconnected: a connection stands again after one broke; `changed`: another server process than before
-  // answers at this address, or perhaps.
+  // reconnected: a connection stands again after one broke; `changed`: another server process than
+  // before answers at this address, or perhaps.
   Node(Loop& loop, const Config& config, const Log& log,
        std::function<void(bool changed)> reconnected);
   ~Node();
@@ -48,7 +49,8 @@ class Node {
   using Texts = std::span<const std::string_view>;
   // How a request stands to others that name the same owner value.
   struct Order {
-    std::shared_ptr<Route> behind = nullptr;  // of the value it names; nullptr: any connection serves
+    std::shared_ptr<Route> behind =
+        nullptr;  // of the value it names; nullptr: any connection serves
     std::shared_ptr<Route> grants = nullptr;  // of the value it may grant, if it may
   };
   // Runs a script. on_reply gets the answer, or an Error: the server's refusal by reply_error(),
@@ -56,8 +58,8 @@ class Node {
   void run(const Script& script, Texts keys, Texts arguments, const Order& order, OnReply on_reply);
   // The same for any other command.
   void command(Texts request, const Order& order, OnReply on_reply);
-  // Takes back the last request that may grant, if it still waits for a connection: then it is as if it
-  // had never been made. False: it may be executed.
+  // Takes back the last request that may grant, if it still waits for a connection: then it is as
+  // if it had never been made. False: it may be executed.
   bool withdraw(Route& route);
 
   // Opens a connection if there is none; tells when one is ready or what hindered it.
@@ -68,8 +70,8 @@ class Node {
   // Ends all connections; every request from now on fails.
   void close();
 
-  // The connection that the last request went to since forget_latest(), for a caller that wants to read
-  // the answer by itself; nullptr: there was none, or it has ended.
+  // The connection that the last request went to since forget_latest(), for a caller that wants to
+  // read the answer by itself; nullptr: there was none, or it has ended.
   std::shared_ptr<Connection> latest() const { return latest_.lock(); }
   void forget_latest() { latest_.reset(); }
 

@@ -1,5 +1,5 @@
-// This client's pub/sub channel on one server, over a connection of its own: grants and hints for its
-// waiters arrive here. Connects when it is wanted, and again while it is. Inside the loop.
+// This client's pub/sub channel on one server, over a connection of its own: grants and hints for
+// its waiters arrive here. Connects when it is wanted, and again while it is. Inside the loop.
 #pragma once
 
 #include <functional>

@@ -111,7 +111,8 @@ LOCKC_API lockc_status lockc_client_connect(lockc_client *client, int64_t timeou
                                             lockc_error **err);
 
 /* [one] Releases what is held, completes what is outstanding with LOCKC_E_CLOSED, and ends the client.
- * Waits for the server's answers at most reply_timeout_ms. Locks and queues of this client stay valid
+ * Waits for the server's answers at most reply_timeout_ms; all completions of its queues, EVENT_LOST too,
+ * are in them when it returns. Locks and queues of this client stay valid
  * handles that answer LOCKC_E_CLOSED; the client handle is gone. */
 LOCKC_API void lockc_client_close(lockc_client *client);
 
@@ -160,12 +161,14 @@ LOCKC_API lockc_status lockc_lock_extend(lockc_lock *lock, int64_t ttl_ms, lockc
  * here and lockc goes on giving it back behind; the call may be repeated to learn the end. */
 LOCKC_API lockc_status lockc_lock_release(lockc_lock *lock, lockc_error **err);
 
-/* [one] Ends the handle, never blocks: a lease still held is released behind it. */
+/* [one] Ends the handle, never blocks: a lease still held is released behind it. May be called during and
+ * after lockc_client_close. */
 LOCKC_API void lockc_lock_free(lockc_lock *lock);
 
 /* [any] Fencing token: larger for every later grant of the same key. 0: LOCKC_UNFENCED. */
 LOCKC_API uint64_t lockc_lock_token(const lockc_lock *lock);
-/* [any] Proven remaining validity, without I/O. 0: not held (any more). */
+/* [any] Proven remaining validity, without I/O. 0: not held (any more). It is rounded down, so it may reach 0
+ * a millisecond before the loss is told. */
 LOCKC_API int64_t lockc_lock_remaining_ms(const lockc_lock *lock);
 /* [any] The value at the key while it is held; lives as long as lock. */
 LOCKC_API const char *lockc_lock_owner(const lockc_lock *lock);
@@ -174,7 +177,7 @@ enum { /* why a lease was lost */
   LOCKC_LOST_NOT = 0,     /* it was not */
   LOCKC_LOST_EXPIRED = 1, /* its end came before a renewal was answered */
   LOCKC_LOST_TAKEN = 2,   /* the key was deleted, evicted or belongs to another owner */
-  LOCKC_LOST_LIMIT = 3,   /* max_hold_ms */
+  LOCKC_LOST_LIMIT = 3,   /* max_hold_ms; told when the lease then runs out */
   LOCKC_LOST_CLOSED = 4,  /* the client was closed */
   LOCKC_LOST_FORKED = 5   /* inherited from before fork() */
 };
@@ -191,12 +194,15 @@ typedef struct lockc_completion { /* frozen: 32 bytes for ever */
   lockc_lock *lock;   /* DONE_ACQUIRE with LOCKC_OK: the caller's; else NULL */
   lockc_error *error; /* status < 0: the caller's, to be freed; may be NULL */
 } lockc_completion;
-/* EVENT_LOST has status LOCKC_LOST; it comes once per lost grant, never after its release began. */
+/* EVENT_LOST has status LOCKC_LOST; it comes once per lost grant, also when a fixed lease ends, and never
+ * after its release began. */
 
 LOCKC_API lockc_status lockc_queue_open(lockc_queue **out, lockc_client *client, lockc_error **err);
-/* [one] Cancels what is outstanding, releases and frees grants that nobody took out. */
+/* [one] Cancels what is outstanding, releases and frees grants that nobody took out; does not wait for the
+ * server. */
 LOCKC_API void lockc_queue_close(lockc_queue *queue);
-/* [any] Readable while completions wait; to be polled, never read. Lives as long as the queue. */
+/* [any] Readable while completions wait; to be polled, never read. Lives as long as the queue. It is
+ * signalled anew after each lockc_queue_poll that emptied the queue, so edge-triggered polling works. */
 LOCKC_API int lockc_queue_fd(const lockc_queue *queue);
 /* [one] Fills up to capacity entries and returns their number; < 0: a status (INVALID, FORKED).
  * timeout_ms: 0 = do not wait, -1 = for ever. Returns 0 early when a signal was handled. */

@@ -1,0 +1,165 @@
+// A claim that is held: proof of the lease, renewal, grants, loss.
+#include <algorithm>
+#include <utility>
+
+#include "lock/claim.h"
+#include "lock/claim_limits.h"
+#include "lock/registry.h"
+#include "redis/errors.h"
+
+namespace lockc {
+
+bool Claim::valid() const { return state_ == State::kHeld && valid_until_ > registry_.loop_.now(); }
+
+void Claim::hold(uint64_t first, uint32_t count, TimePoint valid_until) {
+  const auto self = shared_from_this();
+  state_ = State::kHeld;
+  queued_ = maybe_executed_ = false;
+  timer_.cancel();
+  first_ = first;
+  count_ = count;
+  used_ = 0;
+  granted_at_ = registry_.loop_.now();
+  valid_until_ = valid_until;
+  renew_at_ = registry_.watchdog_.next(valid_until - terms_.ttl.proven(), terms_.ttl);
+  registry_.on_granted(*this);
+  if (state_ == State::kHeld) schedule_lease();
+}
+
+std::shared_ptr<Grant> Claim::issue(const AcquireRequest& request) {
+  const FencingToken token{terms_.block == 0 ? 0 : first_ + used_};
+  ++used_;
+  auto grant = std::make_shared<Grant>(key_, owner_.text(), token, valid_until_);
+  grant->claim_ = weak_from_this();
+  grant->events_ = request.events;
+  grant->events_tag_ = request.events_tag;
+  if (request.max_hold > Millis::zero()) {
+    grant->hold_until_ = after(registry_.loop_.now(), request.max_hold);
+  }
+  grants_.push_back(grant);
+  return grant;
+}
+
+std::shared_ptr<Grant> Claim::issue_again(const AcquireRequest& request) {
+  --used_;  // the same token: it is the same grant
+  auto grant = issue(request);
+  grant->hold_until_ = grants_.front()->hold_until_;
+  return grant;
+}
+
+bool Claim::may_hand_over() const {
+  const TimePoint now = registry_.loop_.now();
+  return state_ == State::kHeld && terms_.renew && used_ < count_ &&
+         used_ < registry_.settings_.handover_max &&
+         now - granted_at_ <= Duration(registry_.settings_.handover_time) &&
+         valid_until_ - now > Duration(terms_.ttl.millis()) / 3;
+}
+
+void Claim::prove(TimePoint until) {
+  if (until <= valid_until_) return;
+  valid_until_ = until;
+  for (const auto& grant : grants_) grant->valid_until_.store(until, std::memory_order_release);
+}
+
+bool Claim::wants_renewal() const {
+  if (!terms_.renew) return false;
+  const TimePoint now = registry_.loop_.now();
+  return std::ranges::any_of(grants_, [now](auto& grant) { return now < grant->hold_until_; });
+}
+
+void Claim::schedule_lease() {
+  timer_.arm(wants_renewal() ? std::min(valid_until_, renew_at_) : valid_until_);
+}
+
+void Claim::check_lease() {
+  if (state_ != State::kHeld) return;
+  const TimePoint now = registry_.loop_.now();
+  if (now >= valid_until_) {
+    const bool limit =
+        std::ranges::any_of(grants_, [now](auto& g) { return g->hold_until_ <= now; });
+    return lose(terms_.renew && limit ? LossReason::kLimit : LossReason::kExpired);
+  }
+  if (wants_renewal() && now >= renew_at_) renew_now();
+  schedule_lease();
+}
+
+void Claim::renew_now() {
+  renew_at_ = kNever;
+  registry_.watchdog_.renew(shared_from_this(), terms_.ttl,
+                            [self = shared_from_this()](TimePoint sent, const Result<bool>& ours) {
+                              self->on_renewed(sent, ours);
+                            });
+}
+
+void Claim::on_renewed(TimePoint sent, const Result<bool>& ours) {
+  if (state_ != State::kHeld) return;
+  const TimePoint now = registry_.loop_.now();
+  if (!ours) {
+    const bool again = is_noscript(ours.error());
+    const Millis tenth = std::max(terms_.ttl.millis() / 10, Millis(1));
+    const Millis high = std::min(kRetryHigh, tenth);
+    renew_at_ = again ? now : now + registry_.loop_.random().between(high / 2, high);
+  } else if (!*ours) {
+    return lose(LossReason::kTaken);
+  } else {
+    prove(sent + terms_.ttl.proven());
+    renew_at_ = registry_.watchdog_.next(sent, terms_.ttl);
+  }
+  check_lease();
+}
+
+// Asks at once whether the lease still stands. One that is not to be renewed is asked for no more
+// than what it has left.
+void Claim::on_reconnected() {
+  if (state_ != State::kHeld) return;
+  if (wants_renewal()) return renew_now();
+  const Duration left = valid_until_ - registry_.loop_.now();
+  const auto ttl = Ttl::make(std::max(std::chrono::floor<Millis>(left), Ttl::kMin).count());
+  registry_.watchdog_.renew(shared_from_this(), *ttl,
+                            [self = shared_from_this()](TimePoint, const Result<bool>& ours) {
+                              if (ours && !*ours) self->lose(LossReason::kTaken);
+                            });
+}
+
+void Claim::extend(const std::shared_ptr<Grant>& grant, Ttl ttl, Owed owed) {
+  registry_.watchdog_.renew(
+      shared_from_this(), ttl,
+      [self = shared_from_this(), grant, ttl, owed = std::move(owed)](
+          TimePoint sent, const Result<bool>& ours) mutable {
+        if (grant->loss() != LossReason::kNone) return owed.tell(Status::kLost);
+        if (grant->state_ != Grant::State::kHeld) return owed.tell(Status::kNotHeld);
+        if (!ours && is_noscript(ours.error()) && ++self->noscripts_ <= kMaxNoscripts) {
+          return self->extend(grant, ttl, std::move(owed));
+        }
+        if (!ours) return owed.tell(about(self->key_, ours.error()));
+        if (!*ours) {
+          self->lose(LossReason::kTaken);
+          return owed.tell(Status::kLost);
+        }
+        self->prove(sent + ttl.proven());
+        self->schedule_lease();
+        owed.tell(Status::kOk);
+      });
+}
+
+void Claim::lose(LossReason reason) {
+  if (state_ != State::kHeld) return;
+  const auto self = shared_from_this();
+  state_ = State::kLost;
+  timer_.cancel();
+  if (reason == LossReason::kTaken) valid_until_ = TimePoint();
+  for (const auto& grant : grants_) {
+    grant->loss_.store(reason, std::memory_order_release);
+    grant->ended_.store(true, std::memory_order_release);
+    if (grant->events_ != nullptr) {
+      Completion news;
+      news.tag = grant->events_tag_;
+      news.kind = Completion::Kind::kLost;
+      news.outcome.status = Status::kLost;
+      grant->events_->complete(std::move(news));
+    }
+  }
+  registry_.on_lost(*this);
+}
+
+}  // namespace lockc
