@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 import threading
 import time
 
@@ -323,3 +325,21 @@ async def test_unreachable_server_is_told() -> None:
             await client.lock("key", timeout=0).acquire()
         with pytest.raises(lockc.Unreachable):
             await client.connect(timeout=0.2)
+
+
+async def test_a_client_dropped_without_close_leaves_the_loop(server: RedisServer) -> None:
+    def descriptors() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    async def use_once() -> None:
+        client = Client(server.url)
+        async with client.lock("dropped"):
+            pass
+
+    await use_once()
+    before = descriptors()
+    for _ in range(5):
+        await use_once()
+        gc.collect()
+    while descriptors() > before:  # the loop takes the queue out in its own time
+        await asyncio.sleep(0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import weakref
 from typing import Callable, Final, Optional
@@ -19,7 +20,7 @@ class Port:
     No thread is involved: the queue's file descriptor is readable while completions wait.
     """
 
-    __slots__ = ("__weakref__", "_losses", "_outcomes", "_queue", "_tags")
+    __slots__ = ("__weakref__", "_leave", "_losses", "_outcomes", "_queue", "_tags")
 
     def __init__(self, client: _core.Client) -> None:
         self._queue: Final = _core.Queue(client)
@@ -28,7 +29,11 @@ class Port:
         self._losses: weakref.WeakValueDictionary[int, asyncio.Future[None]] = (
             weakref.WeakValueDictionary()
         )
-        asyncio.get_running_loop().add_reader(self._queue.fileno(), self._take_in)
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._queue.fileno(), _take_in, weakref.ref(self))
+        # A port that is dropped without close() must not live on in the loop.
+        self._leave = weakref.finalize(self, _leave_later, loop, self._queue)
+        self._leave.atexit = False
 
     async def acquire(self, request: _core.Request, wait_ms: int) -> tuple[int, _core.Grant]:
         """Waits for a grant; returns its tag, under which its loss is told, and the grant.
@@ -79,6 +84,7 @@ class Port:
             if not outcome.done():
                 outcome.set_result((Closed.status, None, None))
         self._outcomes.clear()
+        self._leave.detach()
         asyncio.get_running_loop().remove_reader(self._queue.fileno())
 
     async def _ask(self, send: Callable[[int], None]) -> tuple[int, str | None]:
@@ -100,6 +106,26 @@ class Port:
                 _discard(grant)
             else:
                 outcome.set_result((status, message, grant))
+
+
+def _take_in(port: weakref.ref[Port]) -> None:
+    """What the loop calls: it knows the port without keeping it alive."""
+    alive = port()
+    if alive is not None:
+        alive._take_in()
+
+
+def _leave_later(loop: asyncio.AbstractEventLoop, queue: _core.Queue) -> None:
+    """Ends the watching of a dropped port's queue; the queue lives until that is done.
+
+    The last reference may end in any thread, so the loop does it.
+    """
+    with contextlib.suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(_leave, loop, queue)
+
+
+def _leave(loop: asyncio.AbstractEventLoop, queue: _core.Queue) -> None:
+    loop.remove_reader(queue.fileno())
 
 
 def _discard(grant: _core.Grant | None) -> None:
