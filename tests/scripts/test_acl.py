@@ -30,6 +30,18 @@ def test_without_publish_a_requeue_is_answered(lock: Lock, denied: Denied, liste
     assert lock.holder() == B
 
 
+@pytest.mark.parametrize("rule", ["resetchannels", "-publish"])
+def test_probe_tells_who_may_not_publish(lock: Lock, denied: Denied, rule: str) -> None:
+    assert lock.by(denied(rule)).run("probe", (), "lockc:wake:a") == 0
+
+
+def test_probe_sends_an_empty_message_where_publish_is_allowed(lock: Lock, listen: Listen) -> None:
+    subscriber = listen(A)
+    assert lock.run("probe", (), "lockc:wake:a") == 1
+    assert subscriber.message() == b""
+    assert lock.left() == set()
+
+
 def test_without_numsub_every_fresh_entry_is_live(lock: Lock, denied: Denied) -> None:
     lock.acquire(A)
     lock.acquire(B)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import embedded
 
-NAMES = {"acquire", "release", "requeue", "renew", "drop", "inspect"}
+NAMES = {"acquire", "release", "requeue", "renew", "drop", "inspect", "probe"}
 
 
 def test_every_script_is_there_and_parts_are_none_of_them(
