@@ -1,8 +1,8 @@
 """A server that answers by rules, for replies that no real server gives.
 
     with FakeServer() as fake:
-        fake.answer("EVALSHA", raw(b"*2147483647\\r\\n"))
-        fake.answer("EVALSHA", error("CLUSTERDOWN no"), error("CLUSTERDOWN no"), [1, b"7", 1])
+        fake.answer("INFO", raw(b"*2147483647\\r\\n"))
+        fake.answer_scripts(error("CLUSTERDOWN no"), error("CLUSTERDOWN no"), [1, b"7", 1])
 
 Each command has its list of answers, taken one after the other; the last one stays. An answer is a
 value to be encoded as RESP2 (None, int, bytes, str for a status, list), raw(bytes), error(text),
@@ -112,10 +112,15 @@ class FakeServer:
         with self._lock:
             self._answers[command.upper()] = list(answers)
 
-    def count(self, command: str) -> int:
-        """How often the command came."""
+    def answer_scripts(self, *answers: Answer) -> None:
+        """Sets the answers to scripts, sent as text or by their digest."""
         with self._lock:
-            return sum(request[0].upper() == command.encode() for request in self.requests)
+            self._answers["EVAL"] = self._answers["EVALSHA"] = list(answers)
+
+    def count(self, *commands: str) -> int:
+        """How often one of the commands came."""
+        with self._lock:
+            return sum(request[0].upper().decode() in commands for request in self.requests)
 
     def close(self) -> None:
         self._listener.close()

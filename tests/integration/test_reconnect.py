@@ -1,0 +1,232 @@
+"""Broken connections: locks outlive them, waiters still get their turn."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from lockc_abi import (
+    EVENT_LOST,
+    LOST_EXPIRED,
+    Client,
+    Lock,
+    OpenClient,
+    Option,
+    Queue,
+    Refused,
+)
+from proxy import Proxy
+from redis_server import RedisServer
+from resp import Connection
+from timing import TOLERANCE, Stopwatch, within
+
+
+def queue_length(raw: Connection) -> int:
+    return int(raw.call("ZCARD", "lockc:{key}:queue:key"))
+
+
+def wait_in_queue(client: Client, raw: Connection, **options: Option) -> Queue:
+    queue = Queue(client)
+    queue.acquire(1, "key", wait_ms=-1, **options)
+    assert within(2.0, lambda: queue_length(raw) == 1)
+    return queue
+
+
+def take_grant(queue: Queue, limit: float) -> Lock:
+    completion = queue.poll(int(limit * 1000))
+    assert completion is not None, "no grant in time"
+    assert completion.status == "OK"
+    assert completion.lock is not None
+    return completion.lock
+
+
+def kill_all(raw: Connection, kind: str) -> None:
+    raw.call("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")
+
+
+def succeeds(call: Callable[[], None]) -> bool:
+    """Whether a call ends well; one that meets the broken connection itself is told so."""
+    try:
+        call()
+    except Refused as refused:
+        if refused.status in {"E_UNCERTAIN", "E_UNREACHABLE"}:
+            return False
+        raise
+    return True
+
+
+def test_lease_outlives_its_connections(raw: Connection, past: Client) -> None:
+    lock = past.acquire("key")
+    kill_all(raw, "normal")
+    assert within(1.0, lambda: succeeds(lambda: lock.extend(60000)))
+    assert raw.call("PTTL", "key") > 50000
+    kill_all(raw, "normal")
+    assert within(1.0, lambda: succeeds(lock.release))
+    assert raw.call("EXISTS", "key") == 0
+
+
+def test_renewals_survive_short_cuts(
+    proxy: Proxy, raw: Connection, open_client: OpenClient
+) -> None:
+    client = open_client(proxy.url, default_ttl_ms=1500)
+    with Queue(client) as events:
+        lock = client.acquire("key", events=events.handle, events_tag=1)
+        for _ in range(4):
+            proxy.refuse()
+            proxy.cut()
+            time.sleep(0.3)  # the length of the outage is what is tested
+            proxy.heal()
+            watch = Stopwatch()
+            while watch.seconds < 0.7:
+                assert lock.remaining_ms > 0
+                assert raw.call("PTTL", "key") > 0
+                time.sleep(0.05)
+        assert events.poll(0) is None
+        lock.release()
+
+
+def test_dead_line_is_told_once_before_the_key_can_expire(
+    proxy: Proxy, raw: Connection, open_client: OpenClient
+) -> None:
+    client = open_client(proxy.url, default_ttl_ms=1000)
+    with Queue(client) as events:
+        lock = client.acquire("key", events=events.handle, events_tag=9)
+        proxy.drop()
+        completion = events.poll(3000)
+        alive = raw.call("PTTL", "key")
+        assert completion is not None
+        assert (completion.kind, completion.tag, completion.status) == (EVENT_LOST, 9, "LOST")
+        assert alive > 0
+        assert lock.remaining_ms == 0
+        assert lock.lost_reason == LOST_EXPIRED
+        assert events.poll(500) is None
+
+
+def test_waiter_whose_wake_connection_is_killed_gets_its_turn(
+    past: Client, raw: Connection, near: Client
+) -> None:
+    held = past.acquire("key", ttl_ms=30000)
+    with wait_in_queue(near, raw, ttl_ms=30000) as queue:
+        kill_all(raw, "pubsub")
+        held.release()
+        take_grant(queue, 1 + TOLERANCE).release()
+
+
+def test_waiter_whose_wake_connection_goes_dead_gets_its_turn(
+    past: Client, raw: Connection, near: Client, proxy: Proxy
+) -> None:
+    held = past.acquire("key", ttl_ms=60000)
+    with wait_in_queue(near, raw, ttl_ms=3000) as queue:
+        proxy.drop(saw=b"SUBSCRIBE")
+        held.release()
+        # It polls at least every third of its ttl.
+        take_grant(queue, 1 + 1 + TOLERANCE).release()
+
+
+def test_waiter_whose_subscription_is_confirmed_late_gets_its_turn(
+    past: Client, near: Client, proxy: Proxy
+) -> None:
+    held = past.acquire("key", ttl_ms=30000)
+    with Queue(near) as queue:
+        subscribed = proxy.once(b"SUBSCRIBE", lambda link: link.delay(0.25, "down"))
+        queue.acquire(1, "key", wait_ms=-1, ttl_ms=30000)
+        assert subscribed.wait(2)
+        held.release()
+        take_grant(queue, 0.25 + TOLERANCE).release()
+
+
+def test_waiter_of_a_dead_line_gets_its_turn_after_healing(
+    past: Client, raw: Connection, near: Client, proxy: Proxy
+) -> None:
+    held = past.acquire("key", ttl_ms=30000)
+    with wait_in_queue(near, raw, ttl_ms=3000) as queue:
+        proxy.drop()
+        held.release()
+        assert queue.poll(500) is None
+        proxy.heal()
+        take_grant(queue, 3 + TOLERANCE).release()
+
+
+def test_waiter_keeps_its_place_over_a_reconnect(
+    past: Client, raw: Connection, near: Client, open_client: OpenClient, server: RedisServer
+) -> None:
+    held = past.acquire("key", ttl_ms=30000)
+    later = open_client(server.url)
+    with wait_in_queue(near, raw, ttl_ms=30000) as first, Queue(later) as second:
+        second.acquire(1, "key", wait_ms=-1, ttl_ms=30000)
+        assert within(2.0, lambda: queue_length(raw) == 2)
+        kill_all(raw, "normal")
+        kill_all(raw, "pubsub")
+        assert within(2.0, lambda: len(raw.call("PUBSUB", "CHANNELS", "lockc:wake:*")) == 2)
+        held.release()
+        lock = take_grant(first, 2 + TOLERANCE)
+        assert second.poll(0) is None
+        lock.release()
+        take_grant(second, 2 + TOLERANCE).release()
+
+
+def test_acquire_and_renewal_follow_a_server_that_was_a_replica_for_a_while(
+    own_server: RedisServer, open_client: OpenClient
+) -> None:
+    client = open_client(own_server.url, default_ttl_ms=3000)
+    with own_server.connect() as raw:
+        lock = client.acquire("held")
+        raw.call("REPLICAOF", "127.0.0.1", "1")
+        with Queue(client) as queue:
+            queue.acquire(1, "key", wait_ms=5000)
+            assert queue.poll(1000) is None
+            raw.call("REPLICAOF", "NO", "ONE")
+            take_grant(queue, 1 + TOLERANCE).release()
+        assert within(1.5, lambda: raw.call("PTTL", "held") > 2500)
+        assert lock.remaining_ms > 0
+        lock.release()
+
+
+def test_restarted_server_has_lost_the_lease(
+    own_server: RedisServer, open_client: OpenClient
+) -> None:
+    client = open_client(own_server.url, default_ttl_ms=3000)
+    with Queue(client) as events:
+        lock = client.acquire("key", events=events.handle)
+        own_server.kill()
+        own_server.start()
+        completion = events.poll(4000)
+        assert completion is not None
+        assert completion.kind == EVENT_LOST
+        assert lock.remaining_ms == 0
+        client.acquire("key", wait_ms=2000).release()
+
+
+@pytest.mark.parametrize("fault", ["cut", "reset", "half_close"])
+def test_every_call_ends_under_a_storm_of_broken_connections(
+    fault: str, proxy: Proxy, raw: Connection, open_client: OpenClient
+) -> None:
+    client = open_client(proxy.url)
+    client.connect()
+    stop = threading.Event()
+    ended = []
+    statuses = set()
+
+    def call_all_the_time(number: int) -> None:
+        while not stop.is_set():
+            try:
+                client.acquire(f"key:{number % 3}", wait_ms=200).release()
+            except Refused as refused:
+                statuses.add(refused.status)
+        ended.append(number)
+
+    threads = [threading.Thread(target=call_all_the_time, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for _ in range(40):
+        getattr(proxy, fault)()
+        time.sleep(0.03)  # the storm's pace
+    stop.set()
+    for thread in threads:
+        thread.join(10)
+    assert len(ended) == len(threads)
+    assert statuses <= {"TIMEOUT", "E_UNCERTAIN", "E_UNREACHABLE", "LOST", "NOT_HELD"}
+    assert within(5.0, lambda: not any(raw.call("EXISTS", f"key:{i}") for i in range(3)))
+    client.acquire("key:0", wait_ms=2000).release()
