@@ -280,8 +280,11 @@ void Registry::on_channel_confirmed() {
   });
 }
 
+// In the order of their coming, for so they will stand in the server's queue.
 void Registry::ask_all() {
-  for (const auto& [seq, claim] : std::unordered_map(claims_)) claim->on_channel_confirmed();
+  for (const auto& [seq, claim] : std::map(claims_.begin(), claims_.end())) {
+    claim->on_channel_confirmed();
+  }
 }
 
 void Registry::on_channel_lost() {

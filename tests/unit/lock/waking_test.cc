@@ -181,6 +181,21 @@ TEST_F(WakingTest, ChannelLost_ForgetsTheMarkAndPollsWhenItIsBack) {
   EXPECT_EQ(one.token(), 101U);
 }
 
+TEST_F(WakingTest, ChannelBack_WaitersAskInTheOrderOfTheirComing) {
+  std::vector<std::string> owners;
+  for (int i = 0; i < 5; ++i) {
+    AcquireRequest request = rig.waiting(1min);
+    request.fair = true;
+    owners.push_back(owner_of(rig.queued_up(request)));
+  }
+  rig.wake_link()->close();
+  rig.advance(100ms);
+  rig.settle();
+  std::vector<std::string> asked;
+  for (const ScriptCall& call : rig.calls()) asked.push_back(call.owner());
+  EXPECT_EQ(asked, owners);
+}
+
 TEST_F(WakingTest, AnotherServer_EndsTheSubscriptionToTheOldOne) {
   const Operation one = rig.queued_up(rig.waiting(1min), {.mark = 100});
   const auto old = rig.wake_link();
