@@ -54,6 +54,12 @@ test: ## set-up, build, then all tests
 	$(submake) python go
 	@tools/test.sh
 
+stress: ## the contention tests at their full numbers; takes a quarter of an hour
+	@tools/setup.sh build bindings test
+	@$(call cmake,release)
+	$(submake) python go
+	@tools/stress.sh
+
 test-asan: ## the C and C++ tests under AddressSanitizer and UBSan
 	@tools/setup.sh build test
 	@$(call cmake,asan)
@@ -106,5 +112,5 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 clean: ## delete build/
 	rm -rf build
 
-.PHONY: help setup build python go demo test test-asan test-tsan model bench bench-quick lint tidy format abi \
+.PHONY: help setup build python go demo test stress test-asan test-tsan model bench bench-quick lint tidy format abi \
   docs install clean
