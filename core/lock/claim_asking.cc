@@ -78,7 +78,7 @@ void Claim::ask_by_requeue(Claim& previous, Owed owed, std::shared_ptr<Grant> re
 
 void Claim::on_answer(TimePoint sent, const Result<AcquireAnswer>& answer) {
   in_flight_ = false;
-  if (!answer && answer.error().status == Status::kUncertain) maybe_executed_ = true;
+  if (!answer && may_have_begun(answer.error())) maybe_executed_ = true;
   // A grant by message came first, or V is dead and a release stands behind this: ignored.
   if (state_ != State::kAsking) return;
   if (!answer) return on_trouble(answer.error());

@@ -51,10 +51,11 @@ void Claim::on_released(const Result<bool>& ours) {
   }
   const bool refused = error.status != Status::kUncertain && error.status != Status::kUnreachable;
   if (refused) ++refusals_;
+  const bool hopeless = !may_pass(error.status) && refusals_ > 2 * kRefusalsUntilDrop;
   if (error.status == Status::kUnreachable || refused) --sends_;
   tell_released(error, false);
   const TimePoint now = registry_.loop_.now();
-  if (now >= close_by_ || registry_.closed_) return finish();
+  if (now >= close_by_ || hopeless || registry_.closed_) return finish();
   timer_.arm(now + registry_.loop_.random().between(kRetryLow, kRetryHigh));
 }
 

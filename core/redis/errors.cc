@@ -81,4 +81,16 @@ bool may_pass(Status status) {
          status == Status::kNotReady || status == Status::kReadOnly || status == Status::kServerOom;
 }
 
+bool may_have_begun(const Error& error) {
+  const auto says = [&](std::string_view phrase) {
+    return error.message.find(phrase) != std::string::npos;
+  };
+  switch (error.status) {
+    case Status::kUncertain: return true;
+    case Status::kDenied: return says("in script") || says("executing the script");
+    case Status::kServer: return !says("LOCKCFENCE");  // that one comes before any write
+    default: return false;
+  }
+}
+
 }  // namespace lockc

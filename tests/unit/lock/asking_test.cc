@@ -123,6 +123,20 @@ TEST_F(AskingTest, OneTry_NoAnswer_IsUncertainAndUndone) {
   EXPECT_TRUE(rig.calls().empty());
 }
 
+TEST_F(AskingTest, Denied_InsideTheScript_UndoesWhatItMayHaveDoneAndGivesUpInTheEnd) {
+  const Operation one = rig.acquire(rig.request());
+  const std::string denied = error("ERR The user executing the script can't run this command");
+  const std::string owner = rig.answer(denied).owner();
+  EXPECT_EQ(one.status(), Status::kDenied);
+  int releases = 0;
+  for (auto calls = rig.calls(); !calls.empty(); calls = rig.calls(), ++releases) {
+    EXPECT_EQ(calls.front().owner(), owner);
+    rig.answer(denied);
+    rig.jump(100ms);
+  }
+  EXPECT_EQ(releases, 7) << "the last of them plain deletes; then the lease is left to expire";
+}
+
 TEST_F(AskingTest, Waiter_TroubleThatMayPass_IsTriedAgainAtMost20TimesASecond) {
   const Operation one = rig.acquire(rig.waiting(10s));
   for (const char* trouble : {"OOM x", "READONLY x", "LOADING x", "BUSY x", "TRYAGAIN x"}) {
