@@ -112,5 +112,5 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 clean: ## delete build/
 	rm -rf build
 
-.PHONY: help setup build python go demo test stress test-asan test-tsan model bench bench-quick lint tidy format abi \
-  docs install clean
+.PHONY: help setup build python go demo test stress test-asan test-tsan model bench bench-quick lint tidy \
+  format abi docs install clean

@@ -11,36 +11,29 @@ status=0
 
 # step NAME COMMAND...
 step() {
-  local start=$SECONDS
+  local start=$SECONDS outcome=passed
   echo "stress: $1"
-  shift
-  timeout --kill-after=10 900 "$@" || status=1
-  echo "stress: $((SECONDS - start)) s"
+  timeout --kill-after=10 900 "${@:2}" || outcome=failed
+  echo "stress: $1: $outcome ($((SECONDS - start)) s)"
+  [ $outcome = passed ] || status=1
 }
-# go_tests OPTION...: with a server of their own
-go_tests() {
-  env --chdir=bindings/go "$python" ../../tests/support/redis_server.py run -- \
-    "$go" test -count=1 "$@" .
+# step_go NAME OPTION...: go test, with a server of its own
+step_go() {
+  step "go: $1" env --chdir=bindings/go "$python" ../../tests/support/redis_server.py run -- \
+    "$go" test -count=1 "${@:2}" .
 }
-# Go tells cgo's checks by another variable since 1.21.
-cgo_checks() {
-  case $("$go" env GOVERSION) in
-    go1.19* | go1.20*) GODEBUG=cgocheck=2 go_tests ;;
-    *) GOEXPERIMENT=cgocheck2 go_tests ;;
-  esac
-}
-export -f go_tests cgo_checks
-export python go
 
-step "contention" env LOCKC_SCALE=full "$python" -m pytest -p no:cacheprovider -q --durations=10 \
-  tests/contention
-step "go: cancel races with the grant" bash -c \
-  'go_tests -race -count=20 -run "CancelledAsItIsGranted|CancelledWhileWaiting"'
-step "go: close amid use and collection" env GOGC=1 bash -c \
-  'go_tests -race -count=5 -run "^TestClose_|^TestDo_Panic|^TestLock_Dropped"'
-step "go: many waiters" bash -c 'go_tests -count=3 -run "^TestWaiting_|^TestRelease_Many"'
-step "go: signals" bash -c 'go_tests -count=3 -run "^TestSignals_"'
-step "go: all tests under cgo's checks" bash -c cgo_checks
+LOCKC_SCALE=full step contention \
+  "$python" -m pytest -p no:cacheprovider -q --durations=10 tests/contention
+step_go "cancel as it is granted" -race -count=20 -run 'CancelledAsItIsGranted|CancelledWhileWaiting'
+GOGC=1 step_go "close amid use and collection" -race -count=5 \
+  -run '^TestClose_|^TestDo_Panic|^TestLock_Dropped'
+step_go "many waiters" -count=3 -run '^TestWaiting_|^TestRelease_Many'
+step_go "signals" -count=3 -run '^TestSignals_'
+case $("$go" env GOVERSION) in # cgo's checks go by another variable since 1.21
+  go1.19* | go1.20*) GODEBUG=cgocheck=2 step_go "cgo's checks" ;;
+  *) GOEXPERIMENT=cgocheck2 step_go "cgo's checks" ;;
+esac
 
 [ $status -eq 0 ] && echo "stress: passed" || echo "stress: failed"
 exit $status
