@@ -12,8 +12,8 @@ from resp import Connection
 from scale import scaled
 from timing import within
 
-NAMES = scaled(30_000, 1_000_000)
-TTL_MS = 3000  # of the 100 locks that stay held and renewed meanwhile
+NAMES = scaled(100_000, 1_000_000)
+TTL_MS = 2000  # of the 100 locks that stay held and renewed meanwhile
 
 
 @pytest.fixture
