@@ -12,7 +12,8 @@ need = @for program in $(1); do command -v $$program >/dev/null || \
 # $(call cmake,PRESET,OPTIONS): configures and builds.
 cmake = cmake --preset $(1) $(if $(WERROR),-DLOCKC_WERROR=$(WERROR)) $(2) >/dev/null && \
   cmake --build --preset $(1) -j$(JOBS)
-submake = @$(MAKE) --no-print-directory
+submake = @$(MAKE)
+MAKEFLAGS += --no-print-directory
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
