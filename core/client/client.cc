@@ -34,6 +34,11 @@ Registry::Settings registry_settings(const ClientOptions& options, const std::st
 
 Error closed_error() { return {Status::kClosed, "the client is closed"}; }
 
+Error tag_error(uint64_t tag) {
+  return {Status::kInvalid,
+          "tag " + std::to_string(tag) + " names an acquire that is not completed yet"};
+}
+
 // A sink on the caller's stack: it waits there until told, so nobody owns it.
 std::shared_ptr<Sink> on_stack(Slot& slot) { return {std::shared_ptr<void>(), &slot}; }
 
@@ -131,6 +136,10 @@ Completion Client::acquire(AcquireRequest request, const std::shared_ptr<Complet
   Completion pending{tag, Completion::Kind::kAcquire, {Status::kPending, {}}, nullptr};
   if (!at_once) {
     runner_.inside([&] {
+      if (queue->find(tag) != nullptr) {
+        pending.outcome = tag_error(tag);
+        return;
+      }
       auto waiter =
           registry_.acquire(std::move(request), Owed(queue, Completion::Kind::kAcquire, tag));
       if (waiter != nullptr && waiter->owed) queue->remember(tag, waiter);
@@ -140,11 +149,13 @@ Completion Client::acquire(AcquireRequest request, const std::shared_ptr<Complet
   Slot slot;
   const auto submit = [&] {
     Owed owed(on_stack(slot), Completion::Kind::kAcquire, tag);
+    if (queue->find(tag) != nullptr) return owed.tell(tag_error(tag));
     slot.waiter = registry_.acquire(std::move(request), std::move(owed));
   };
   const auto otherwise = [&] {
+    // Another thread may have come to wait under this tag meanwhile.
+    if (!queue->remember(tag, slot.waiter)) return registry_.cancel(slot.waiter, tag_error(tag));
     slot.waiter->owed.redirect(queue);
-    queue->remember(tag, slot.waiter);
   };
   return runner_.call_once(slot, submit, otherwise) ? slot.take() : pending;
 }
@@ -161,13 +172,15 @@ void Client::release(const std::shared_ptr<Grant>& grant, Owed owed) {
 
 void Client::cancel(CompletionQueue& queue, uint64_t tag) {
   runner_.inside([&] {
-    if (const auto waiter = queue.find(tag)) registry_.cancel(waiter, Status::kCancelled);
+    if (const auto waiter = queue.find(tag))
+      registry_.cancel(waiter, Error{Status::kCancelled, {}});
   });
 }
 
 void Client::close(CompletionQueue& queue) {
   runner_.inside([&] {
-    for (const auto& waiter : queue.outstanding()) registry_.cancel(waiter, Status::kCancelled);
+    for (const auto& waiter : queue.outstanding())
+      registry_.cancel(waiter, Error{Status::kCancelled, {}});
     for (const Completion& left : queue.close()) {
       if (left.grant != nullptr) registry_.release(left.grant, Owed());
     }

@@ -72,9 +72,9 @@ int CompletionQueue::fd() {
   return event_;
 }
 
-void CompletionQueue::remember(uint64_t tag, std::weak_ptr<Waiter> waiter) {
+bool CompletionQueue::remember(uint64_t tag, std::weak_ptr<Waiter> waiter) {
   const std::lock_guard lock(mutex_);
-  acquires_[tag] = std::move(waiter);
+  return acquires_.try_emplace(tag, std::move(waiter)).second;
 }
 
 std::shared_ptr<Waiter> CompletionQueue::find(uint64_t tag) {

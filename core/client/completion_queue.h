@@ -29,7 +29,8 @@ class CompletionQueue final : public Sink {
   int fd();
 
   // Which acquire a cancel by tag means, as long as it is not completed.
-  void remember(uint64_t tag, std::weak_ptr<Waiter> waiter);
+  // False: another one under this tag is not completed yet, and stays.
+  bool remember(uint64_t tag, std::weak_ptr<Waiter> waiter);
   std::shared_ptr<Waiter> find(uint64_t tag);
   // Every acquire that is not completed.
   std::deque<std::shared_ptr<Waiter>> outstanding();

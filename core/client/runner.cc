@@ -157,7 +157,7 @@ bool Runner::call_once(Slot& slot, FunctionRef<void()> submit, FunctionRef<void(
   if (lead) read_for_all(lock, slot, lead);
   if (slot.is_done()) return true;
   otherwise();
-  return false;
+  return slot.is_done();
 }
 
 // A caller that alone waits for a grant reads the wake channel by itself: a hop less at each

@@ -40,7 +40,8 @@ class Runner {
   void call(Slot& slot, FunctionRef<void()> submit);
 
   // The same for one round trip at the most, and only if a connection is free. When the slot is not
-  // told by then, otherwise() runs inside the loop, in the same turn. True: the slot was told.
+  // told by then, otherwise() runs inside the loop, in the same turn. True: the slot was told by
+  // the end.
   bool call_once(Slot& slot, FunctionRef<void()> submit, FunctionRef<void()> otherwise);
 
  private:

@@ -60,6 +60,7 @@ void Claim::ask_by_requeue(Claim& previous, Owed owed, std::shared_ptr<Grant> re
                released = std::move(released), sent](const Result<RequeueAnswer>& answer) mutable {
     if (answer) {
       old->owed_.push_back(std::move(owed));
+      old->released_ = std::move(released);
       old->on_released(answer->ours);
       self->on_answer(sent, answer->next);
     } else {
@@ -99,6 +100,11 @@ void Claim::on_answer(TimePoint sent, const Result<AcquireAnswer>& answer) {
 
 void Claim::on_queued(TimePoint sent, const AcquireAnswer& answer) {
   queued_ = true;
+  if (seat->request.wait == Millis::zero()) {
+    const auto self = shared_from_this();
+    return registry_.on_refused(*this,
+                                Error{Status::kServer, "the server queued what was one try"});
+  }
   ticket_ = answer.ticket;
   ticket_sent_ = sent;
   mark_ = answer.mark;

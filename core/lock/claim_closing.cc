@@ -41,6 +41,7 @@ void Claim::on_released(const Result<bool>& ours) {
   if (ours) {
     // Only the first release, sent while the lease was proven, can show that it was lost before.
     const bool lost = !*ours && sends_ == 1 && closed_valid_;
+    if (lost && released_ != nullptr) released_->loss_ = LossReason::kTaken;
     tell_released(Error{lost ? Status::kLost : Status::kOk, {}}, true);
     return finish();
   }

@@ -143,9 +143,9 @@ void Registry::leave_seat(Claim& claim) {
   if (entry != nullptr) seat_next(*entry);
 }
 
-void Registry::cancel(const std::shared_ptr<Waiter>& waiter, Status status) {
+void Registry::cancel(const std::shared_ptr<Waiter>& waiter, Error why) {
   if (!waiter->owed) return;
-  answer(*waiter, Error{status, status == Status::kClosed ? "the client was closed" : ""});
+  answer(*waiter, std::move(why));
   if (Entry* entry = std::exchange(waiter->entry, nullptr)) {
     entry->waiting.erase(waiter->place);
     return forget_if_unused(*entry);
@@ -321,7 +321,8 @@ void Registry::close(std::function<void()> idle) {
   for (const auto& [seq, claim] : claims) {
     if (claim->seat != nullptr) waiters.push_back(claim->seat);
   }
-  for (const auto& waiter : waiters) cancel(waiter, Status::kClosed);
+  for (const auto& waiter : waiters)
+    cancel(waiter, Error{Status::kClosed, "the client was closed"});
   for (const auto& [seq, claim] : claims) {
     claim->lose(LossReason::kClosed);
     if (claim->state() == Claim::State::kLost) claim->give_up();

@@ -65,7 +65,7 @@ class Registry {
   // carrier().
   std::shared_ptr<Waiter> acquire(AcquireRequest request, Owed owed);
   // Ends a wait; does nothing once it was answered.
-  void cancel(const std::shared_ptr<Waiter>& waiter, Status status);
+  void cancel(const std::shared_ptr<Waiter>& waiter, Error why);
   void extend(const std::shared_ptr<Grant>& grant, Ttl ttl, Owed owed);
   void release(const std::shared_ptr<Grant>& grant, Owed owed);
 

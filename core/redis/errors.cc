@@ -37,11 +37,11 @@ constexpr std::array kPhrases = {
 
 bool is_word_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Whether word stands in text as "-WORD " or at its beginning.
+// Whether word stands in text as "-WORD ", ": WORD " or at its beginning.
 bool has_word(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const size_t end = at + word.size();
-    const bool begins = at == 0 || text[at - 1] == '-';
+    const bool begins = at == 0 || text[at - 1] == '-' || text.substr(0, at).ends_with(": ");
     if (begins && (end == text.size() || !is_word_letter(text[end]))) return true;
   }
   return false;

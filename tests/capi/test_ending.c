@@ -102,6 +102,25 @@ static void close_cancels_what_is_outstanding(void **state) {
   lockc_client_close(other);
 }
 
+static void a_tag_names_one_acquire_at_a_time(void **state) {
+  struct rig *rig = *state;
+  lockc_client *other = open_client(rig->url, NULL);
+  const lockc_acquire_options fair = {
+      .struct_size = sizeof fair, .kind = LOCKC_FAIR, .wait_ms = LOCKC_WAIT_FOREVER};
+  lockc_lock *lock = must_acquire(rig->client, rig->key, NULL);
+  lockc_queue *queue = ask_for(other, 7, rig->key, &fair);
+  lockc_lock *now = NULL;
+  assert_status(lockc_queue_acquire(queue, 7, NULL, rig->key, strlen(rig->key), &fair, NULL),
+                LOCKC_E_INVALID);
+  assert_status(lockc_queue_acquire(queue, 7, &now, rig->key, strlen(rig->key), &fair, NULL),
+                LOCKC_E_INVALID);
+  assert_within(2000, raw_queue_length(rig->raw, rig->key) == 1);
+  lockc_queue_close(queue);
+  assert_within(2000, raw_queue_length(rig->raw, rig->key) == 0);
+  lockc_lock_free(lock);
+  lockc_client_close(other);
+}
+
 static void close_releases_a_grant_that_nobody_took_out(void **state) {
   struct rig *rig = *state;
   lockc_queue *queue = ask_for(rig->client, 1, rig->key, &kForever);
@@ -153,6 +172,7 @@ int main(void) {
       with_rig(cancel_after_the_completion_does_nothing),
       with_rig(cancel_racing_with_the_grant_ends_either_way_and_leaves_nothing),
       with_rig(close_cancels_what_is_outstanding),
+      with_rig(a_tag_names_one_acquire_at_a_time),
       with_rig(close_releases_a_grant_that_nobody_took_out),
       with_rig(lock_outlives_its_queues),
       with_rig(closed_client_completes_what_is_outstanding),

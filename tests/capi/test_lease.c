@@ -135,6 +135,7 @@ static void release_finds_out_that_the_key_was_taken(void **state) {
   struct lease lease = lease_of(rig, (lockc_acquire_options){.ttl_ms = 30000});
   raw_do(rig->raw, "SET %s somebody PX 60000", rig->key);
   assert_status(lockc_lock_release(lease.lock, NULL), LOCKC_LOST);
+  assert_int_equal(lockc_lock_lost_reason(lease.lock), LOCKC_LOST_TAKEN);
   assert_true(raw_exists(rig->raw, rig->key));
   assert_no_completion(lease.events, 0); /* its release had begun */
   end_lease(&lease);

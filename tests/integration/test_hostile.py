@@ -46,6 +46,7 @@ WRONG_SHAPES = {
     "nested": [[1, b"1000", 1]],
     "arrays for numbers": [[], [], []],
     "busy without numbers": [0, None, None, None],
+    "queued without numbers": [2, None, b"", [], None, None],
 }
 
 
@@ -148,6 +149,7 @@ def test_nonsense_on_the_wake_channel_is_never_a_grant(fake: FakeServer, client:
         "ERR something else": "E_SERVER",
         "ERR Error running script (call to f_0): @user_script:1: -READONLY You can't": "E_READONLY",
         "ERR Error running script (call to f_0): @user_script:1: -OOM command not": "E_SERVER_OOM",
+        "ERR Error running script (call to f_0): @user_script:1: WRONGTYPE Op": "E_WRONG_TYPE",
     }.items(),
 )
 def test_error_words_have_their_status(

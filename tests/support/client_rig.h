@@ -156,7 +156,7 @@ struct ClientRig {
     return operation;
   }
   void cancel(const Operation& operation) {
-    turn([&] { registry.cancel(operation.waiter, Status::kCancelled); });
+    turn([&] { registry.cancel(operation.waiter, Error{Status::kCancelled, {}}); });
   }
   // Acquired at one try; the script's answer says these tokens.
   Operation held(AcquireRequest wanted, uint64_t first = 10, int64_t count = 1) {

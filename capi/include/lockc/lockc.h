@@ -74,7 +74,7 @@ enum {
 LOCKC_API uint32_t lockc_version(void);                           /* [any] 0xMMmmpp */
 LOCKC_API const char *lockc_status_name(lockc_status status);     /* [any] "BUSY"; static string */
 LOCKC_API lockc_status lockc_error_status(const lockc_error *err); /* [any] NULL: LOCKC_OK */
-LOCKC_API const char *lockc_error_message(const lockc_error *err); /* [any] lives as long as err */
+LOCKC_API const char *lockc_error_message(const lockc_error *err); /* [any] lives as long as err; NULL: "" */
 LOCKC_API void lockc_error_free(lockc_error *err);
 
 /* ---- client ---- */
@@ -101,7 +101,7 @@ typedef struct lockc_client_options {
 
 /* [any] Checks url and opts and starts a client; sends nothing. What only the server can tell is told
  * by the first operation, or by lockc_client_connect. url: redis://[user[:password]@]host[:port][/db]
- * or unix:///path[?db=n]; NULL: the environment's LOCKC_URL, else redis://127.0.0.1:6379.
+ * or unix:///path[?db=n]; NULL: the environment's LOCKC_URL, else redis://127.0.0.1:6379; "" is invalid.
  * opts NULL: all defaults. E_INVALID, E_UNSUPPORTED (rediss://), E_NOMEM. */
 LOCKC_API lockc_status lockc_client_open(lockc_client **out, const char *url,
                                          const lockc_client_options *opts, lockc_error **err);
@@ -209,7 +209,8 @@ LOCKC_API int lockc_queue_fd(const lockc_queue *queue);
 LOCKC_API int32_t lockc_queue_poll(lockc_queue *queue, lockc_completion *out, int32_t capacity,
                                    int32_t timeout_ms);
 
-/* [any] Asks for a lock without waiting for it. now NULL: LOCKC_PENDING, the completion will come.
+/* [any] Asks for a lock without waiting for it. A tag names one acquire of its queue at a time: one that is not
+ * completed yet is LOCKC_E_INVALID. now NULL: LOCKC_PENDING, the completion will come.
  * now not NULL: one round trip may be made here if a connection is free, and the answer returned at
  * once (LOCKC_OK with *now, BUSY, ...; no completion follows); else LOCKC_PENDING. */
 LOCKC_API lockc_status lockc_queue_acquire(lockc_queue *queue, uint64_t tag, lockc_lock **now,
@@ -226,7 +227,8 @@ LOCKC_API void lockc_queue_cancel(lockc_queue *queue, uint64_t tag);
 /* ---- inspection ---- */
 
 /* [any] Blocks for one answer. What the server knows of a key, as one JSON object: key, state (free,
- * held, foreign, zombie, other), type, owner, client_name, pttl_ms, token, queue, grace_ms. */
+ * held, foreign, zombie, other), type, owner, client_name, pttl_ms, token (the last one given, which may be
+ * beyond the holder's own), queue, grace_ms. */
 LOCKC_API lockc_status lockc_client_inspect(lockc_text **out, lockc_client *client, const char *key,
                                             size_t key_len, lockc_error **err);
 LOCKC_API const char *lockc_text_data(const lockc_text *text); /* [any] lives as long as text */
