@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 
 from lockc_abi import Client, OpenClient, Queue
@@ -27,8 +26,7 @@ def test_twenty_killed_waiters_cost_the_live_one_behind_them_nothing(
     with Queue(waiter) as queue:
         queue.acquire(1, "key", wait_ms=-1, ttl_ms=30000)
         wait_queued(raw, QUEUED + 1)
-        dead.send(signal.SIGKILL)
-        dead.process.wait()
+        dead.end()
         held.release()
         lock = take_grant(queue, 0.2)
         assert lock.token > held.token
@@ -61,13 +59,13 @@ def test_frozen_waiter_that_was_granted_does_not_hold_when_it_comes_back(
     held = holder.acquire("key")
     frozen.begin()
     [owner] = wait_queued(raw, 1)
-    frozen.send(signal.SIGSTOP)
+    frozen.freeze()
     held.release()
     assert raw.call("GET", "key") == owner  # its subscription stands, so it was granted
     watch = Stopwatch()
     next_one = holder.acquire("key", ttl_ms=30000, wait_ms=5000)
     assert watch.seconds < 0.7 + TOLERANCE
-    frozen.send(signal.SIGCONT)
+    frozen.thaw()
     assert frozen.next(0.5) is None
     assert next_one.remaining_ms > 0
     next_one.release()
@@ -86,10 +84,10 @@ def test_frozen_waiter_delays_those_behind_it_by_one_ttl_and_one_poll(
     with Queue(behind) as queue:
         queue.acquire(1, "key", wait_ms=-1, ttl_ms=1500)  # polls every 0.5 s
         wait_queued(raw, 2)
-        frozen.send(signal.SIGSTOP)
+        frozen.freeze()
         held.release()
         take_grant(queue, 0.7 + 0.5).release()
-    frozen.send(signal.SIGCONT)
+    frozen.thaw()
     frozen.finish()
 
 

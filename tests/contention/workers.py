@@ -13,6 +13,8 @@ import threading
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from timing import within
+
 TESTS = Path(__file__).resolve().parents[1]
 LIMIT = 30.0  # no worker is silent for so long
 
@@ -75,8 +77,13 @@ class Worker:
             self.seen.append(news)
         return self.seen
 
-    def send(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
+    def freeze(self) -> None:
+        """Stops all its threads; returns when they stand still."""
+        self.process.send_signal(signal.SIGSTOP)
+        assert within(LIMIT, lambda: set(self._thread_states()) == {"T"})
+
+    def thaw(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
 
     def cpu_seconds(self) -> float:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
@@ -90,6 +97,10 @@ class Worker:
             assert pipe is not None
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
+
+    def _thread_states(self) -> list[str]:
+        stats = Path(f"/proc/{self.process.pid}/task").glob("*/stat")
+        return [stat.read_text().rsplit(") ", 1)[1][0] for stat in stats]
 
     def _read(self) -> None:
         assert self.process.stdout is not None
