@@ -55,7 +55,7 @@ test: ## set-up, build, then all tests
 	$(submake) python go
 	@tools/test.sh
 
-stress: ## the contention tests at their full numbers; takes a quarter of an hour
+stress: ## the contention tests at their full numbers; takes ten minutes
 	@tools/setup.sh build bindings test
 	@$(call cmake,release)
 	$(submake) python go

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the contention tests at their full numbers, and the Go tests of races many times over, on what
-# `make stress` has built. About 15 minutes on two cores. Ends with "stress: passed" or "stress: failed".
+# `make stress` has built. About ten minutes on two cores. Ends with "stress: passed" or "stress: failed".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 python=$PWD/build/venv/bin/python
