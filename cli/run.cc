@@ -137,7 +137,7 @@ int Run::refused(lockc_status status) {
   if (status == LOCKC_BUSY || status == LOCKC_TIMEOUT) {
     complain("\"" + printable(options_.key) + "\" is held by another owner");
   } else {
-    complain("\"" + printable(options_.key) + "\": " + describe(status, failure_));
+    complain(describe(status, failure_));  // names the key itself
   }
   return exit_code(status);
 }
