@@ -55,7 +55,7 @@ def test_acquire_whose_request_is_lost_leaves_nothing(
         near.acquire("key")
     assert refused.value.status == "E_UNCERTAIN"
     proxy.heal()
-    near.acquire("other").release()
+    near.acquire("other", wait_ms=5000).release()  # a log-in may have been lost as well
     assert raw.call("EXISTS", "key") == 0
 
 
