@@ -54,7 +54,8 @@ Client::Client(ClientOptions options)
       watchdog_(loop_, store_, {options_.renew_every, options_.renew_batch}),
       wake_(loop_, config_, log_,
             {[this] { registry_.on_channel_confirmed(); }, [this] { registry_.on_channel_lost(); },
-             [this](const WakeMessage& message) { registry_.on_message(message); }}),
+             [this](const WakeMessage& message) { registry_.on_message(message); },
+             [this](std::string_view key) { registry_.on_key_gone(key); }}),
       registry_(loop_, store_, wake_, watchdog_, log_,
                 registry_settings(options_, config_.identity.client)),
       runner_(clock_, reactor_, loop_) {}

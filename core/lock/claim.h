@@ -62,6 +62,8 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   void on_message(uint64_t first, uint32_t count);
   void on_channel_confirmed();
   void on_channel_lost();
+  // A holder that is not lockc has gone, by a keyspace notification.
+  void on_key_gone();
   // Another waiter has taken the seat.
   void resume();
   // Nobody waits any more: undoes whatever the server may have done.
@@ -107,6 +109,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   void finish();
   void on_timer();
   bool wants_queue() const;
+  void watch_key(bool watch);
   Millis poll_bound() const;
   Millis window() const;
   Named named() const { return {keys_, owner_, route_}; }
@@ -124,6 +127,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   // kAsking
   bool in_flight_ = false;       // an acquire is unanswered
   bool ask_again_ = false;       // something happened meanwhile
+  bool watches_ = false;         // the key's notifications, behind a foreign holder
   bool queued_ = false;          // the last answer said so
   bool maybe_executed_ = false;  // an acquire got no answer
   uint32_t tries_ = 0;

@@ -111,6 +111,7 @@ void Claim::on_queued(TimePoint sent, const AcquireAnswer& answer) {
   marked_ = sent;
   const auto early = std::exchange(early_, std::nullopt);
   if (early && hold_by_message(early->first, early->second)) return;
+  watch_key(!answer.lockc || answer.pttl_ms < 0);
   if (ask_again_) return ask();
   Random& random = registry_.loop_.random();
   const auto position = static_cast<int64_t>(std::min<uint64_t>(answer.position, 1'000'000));
@@ -191,10 +192,25 @@ void Claim::on_channel_confirmed() {
   if (state_ == State::kAsking && wants_queue()) ask();
 }
 
+void Claim::on_key_gone() {
+  if (state_ == State::kAsking && watches_) ask();
+}
+
+void Claim::watch_key(bool watch) {
+  if (watches_ == watch) return;
+  watches_ = watch;
+  if (watch) {
+    registry_.wake_.watch(keys_.key);
+  } else {
+    registry_.wake_.unwatch(keys_.key);
+  }
+}
+
 void Claim::on_channel_lost() {
   if (state_ != State::kAsking || !wants_queue()) return;
   mark_.reset();
   early_.reset();
+  watches_ = false;  // the channel has forgotten
   registry_.wake_.want();
 }
 
@@ -207,6 +223,7 @@ void Claim::resume() {
 }
 
 void Claim::give_up() {
+  watch_key(false);
   if (in_flight_ && registry_.store_.withdraw(named())) in_flight_ = false;
   if (in_flight_ || queued_ || maybe_executed_ || !grants_.empty() || valid_until_ > TimePoint()) {
     close(Owed(), nullptr);

@@ -14,6 +14,7 @@ bool Claim::valid() const { return state_ == State::kHeld && valid_until_ > regi
 void Claim::hold(uint64_t first, uint32_t count, TimePoint valid_until) {
   const auto self = shared_from_this();
   state_ = State::kHeld;
+  watch_key(false);
   queued_ = maybe_executed_ = false;
   timer_.cancel();
   first_ = first;

@@ -310,6 +310,12 @@ void Registry::on_message(const WakeMessage& message) {
   if (message.first != 0) store_.give_back(message.key, owner);
 }
 
+void Registry::on_key_gone(std::string_view key) {
+  for (const auto& [seq, claim] : std::map(claims_.begin(), claims_.end())) {
+    if (claim->key().text() == key) claim->on_key_gone();
+  }
+}
+
 void Registry::close(std::function<void()> idle) {
   closed_ = true;
   idle_ = std::move(idle);

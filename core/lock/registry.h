@@ -78,6 +78,7 @@ class Registry {
   void on_channel_confirmed();
   void on_channel_lost();
   void on_message(const WakeMessage& message);
+  void on_key_gone(std::string_view key);
   // Every lease is checked at once; and what came from another server's channel counts no more.
   void on_reconnected(bool server_changed);
 

@@ -86,10 +86,14 @@ bool may_have_begun(const Error& error) {
     return error.message.find(phrase) != std::string::npos;
   };
   switch (error.status) {
-    case Status::kUncertain: return true;
-    case Status::kDenied: return says("in script") || says("executing the script");
-    case Status::kServer: return !says("LOCKCFENCE");  // that one comes before any write
-    default: return false;
+    case Status::kUncertain:
+      return true;
+    case Status::kDenied:
+      return says("in script") || says("executing the script");
+    case Status::kServer:
+      return !says("LOCKCFENCE");  // that one comes before any write
+    default:
+      return false;
   }
 }
 

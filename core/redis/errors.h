@@ -19,8 +19,8 @@ bool is_noscript(const Error& error);
 // read-only, out of memory.
 bool may_pass(Status status);
 
-// A script may have done a part of its work, or all: there was no answer, or an error from within it.
-// Scripts are not rolled back.
+// A script may have done a part of its work, or all: there was no answer, or an error from within
+// it. Scripts are not rolled back.
 bool may_have_begun(const Error& error);
 
 }  // namespace lockc

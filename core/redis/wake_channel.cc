@@ -41,6 +41,7 @@ WakeChannel::WakeChannel(Loop& loop, const Node::Config& config, const Log& log,
       log_(log),
       events_(std::move(events)),
       channel_("lockc:wake:" + config.identity.client),
+      keyspace_("__keyspace@" + std::to_string(config.endpoint.database) + "__:"),
       backoff_(kReconnectLow, kReconnectHigh),
       retry_(loop.timers(),
              [this] {
@@ -74,13 +75,31 @@ void WakeChannel::open() {
 void WakeChannel::subscribe() {
   connection_->set_push([this](resp::View push) { take(push); });
   connection_->ready();
-  connection_->send(std::array<std::string_view, 2>{"SUBSCRIBE", channel_},
-                    [](const Result<resp::View>&) {});
+  send("SUBSCRIBE", channel_);
   pong_.arm(loop_.now() + config_.settings.reply_timeout);
+}
+
+void WakeChannel::send(std::string_view verb, std::string_view channel) {
+  connection_->send(std::array<std::string_view, 2>{verb, channel},
+                    [](const Result<resp::View>&) {});
+}
+
+void WakeChannel::watch(const std::string& key) {
+  if (state_ == State::kConfirmed && ++watched_[key] == 1) send("SUBSCRIBE", keyspace_ + key);
+}
+
+void WakeChannel::unwatch(const std::string& key) {
+  const auto found = watched_.find(key);
+  if (found == watched_.end() || --found->second > 0) return;
+  watched_.erase(found);
+  send("UNSUBSCRIBE", keyspace_ + key);
 }
 
 void WakeChannel::take(resp::View push) {
   pong_.cancel();
+  // Once the own channel is confirmed, only the keyspace may still be denied, which leaves the
+  // back-off.
+  if (push.is_error() && state_ == State::kConfirmed) return;
   if (push.is_error()) {
     const Error error = reply_error(push.text());
     denied_ = error.status == Status::kDenied || error.status == Status::kUnsupported;
@@ -88,7 +107,13 @@ void WakeChannel::take(resp::View push) {
     return connection_->close(error);
   }
   const std::string_view kind = push[0].text();
-  if (kind == "message") {
+  const std::string_view channel = push[1].text();
+  if (kind == "message" && channel.starts_with(keyspace_)) {
+    // https://redis.io/docs/latest/develop/use/keyspace-notifications/
+    const std::string_view event = push[2].text();
+    const bool gone = event == "del" || event == "expired" || event == "evicted";
+    if (gone) events_.key_gone(channel.substr(keyspace_.size()));
+  } else if (kind == "message") {
     if (const auto message = WakeMessage::parse(push[2].text())) events_.message(*message);
   } else if (kind == "subscribe" && state_ != State::kConfirmed) {
     state_ = State::kConfirmed;
@@ -115,6 +140,7 @@ void WakeChannel::close() {
 void WakeChannel::closed(const Error& why) {
   pong_.cancel();
   loop_.bury(std::exchange(connection_, nullptr));
+  watched_.clear();
   const bool was_confirmed = std::exchange(state_, State::kOff) == State::kConfirmed;
   if (!denied_) retry_.arm(loop_.now() + backoff_.next(loop_.random()));
   if (!was_confirmed && !denied_) return;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ class WakeChannel {
     std::function<void()> confirmed;  // the server has the subscription; also after each reconnect
     std::function<void()> lost;       // messages may be missed from now on
     std::function<void(const WakeMessage&)> message;
+    std::function<void(std::string_view key)> key_gone = [](std::string_view) {
+    };  // a watched key was deleted or has expired
   };
 
   WakeChannel(Loop& loop, const Node::Config& config, const Log& log, Events events);
@@ -45,6 +48,11 @@ class WakeChannel {
   bool is_confirmed() const { return state_ == State::kConfirmed; }
   // This user may not subscribe here: waiters have to poll.
   bool is_denied() const { return denied_; }
+  // Behind a holder that is not lockc: tells key_gone, where the server's keyspace notifications
+  // are on (its default is off) and this user may hear them. Counted; forgotten when the
+  // subscription is lost.
+  void watch(const std::string& key);
+  void unwatch(const std::string& key);
   // The heartbeat of the subscription: without an answer it is taken for dead.
   void ping();
   // Another server may answer now: what comes over this subscription counts no more.
@@ -57,6 +65,7 @@ class WakeChannel {
 
   void open();
   void subscribe();
+  void send(std::string_view verb, std::string_view channel);
   void take(resp::View push);
   void closed(const Error& why);
 
@@ -69,6 +78,8 @@ class WakeChannel {
   State state_ = State::kOff;
   bool denied_ = false;
   bool wanted_ = false;
+  const std::string keyspace_;  // channel of a key's notifications, but for the key
+  std::map<std::string, unsigned> watched_;
   Backoff backoff_;
   Timer retry_;
   Timer pong_;

@@ -127,6 +127,21 @@ def test_rule_3_foreign_holder_is_asked_for_with_jittered_back_off(
         take_grant(queue, 0.25).release()
 
 
+@pytest.mark.parametrize("gone", [("DEL", "key"), ("PEXPIRE", "key", "1")])
+def test_rule_3_keyspace_notifications_tell_that_a_foreign_holder_has_gone(
+    gone: tuple[str, ...], proxy: Proxy, raw: Connection, open_client: OpenClient
+) -> None:
+    raw.call("CONFIG", "SET", "notify-keyspace-events", "Kgx")
+    client = open_client(proxy.url, spin_min_ms=60000, spin_max_ms=60000)
+    raw.call("SET", "key", "a plain client")
+    notified = b"__keyspace@0__:key"
+    with waiting(client, raw, ttl_ms=30000) as queue:
+        assert within(1.0, lambda: notified in raw.call("PUBSUB", "CHANNELS"))
+        raw.call(*gone)
+        take_grant(queue, 1.0).release()
+    assert within(1.0, lambda: notified not in raw.call("PUBSUB", "CHANNELS"))
+
+
 def test_rule_3_back_off_follows_the_options(
     proxy: Proxy, raw: Connection, monitor: Monitor, open_client: OpenClient
 ) -> None:

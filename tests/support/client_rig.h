@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -99,7 +100,8 @@ struct ClientRig {
         watchdog(loop, store, settings.watchdog),
         wake(loop, config, log,
              {[this] { registry.on_channel_confirmed(); }, [this] { registry.on_channel_lost(); },
-              [this](const WakeMessage& message) { registry.on_message(message); }}),
+              [this](const WakeMessage& message) { registry.on_message(message); },
+              [this](std::string_view key) { registry.on_key_gone(key); }}),
         registry(loop, store, wake, watchdog, log, settings.registry) {
     net.set_loop(loop);
   }
@@ -239,6 +241,7 @@ struct ClientRig {
   Watchdog watchdog;
   WakeChannel wake;
   Registry registry;
+  std::set<std::string> channels;  // subscribed to now
 
  private:
   std::string reply_to(const Request& request, size_t client_id) {
@@ -247,7 +250,12 @@ struct ClientRig {
     if (name == "CLIENT" && request.at(1) == "ID") return integer(static_cast<int64_t>(client_id));
     if (name == "SUBSCRIBE") {
       subscribed_.push_back(client_id);
+      channels.insert(request.at(1));
       return array({bulk("subscribe"), bulk(request.at(1)), integer(1)});
+    }
+    if (name == "UNSUBSCRIBE") {
+      channels.erase(request.at(1));
+      return array({bulk("unsubscribe"), bulk(request.at(1)), integer(1)});
     }
     if (name == "PING" && std::ranges::count(subscribed_, client_id) > 0) {
       return array({bulk("pong"), bulk("")});

@@ -53,6 +53,32 @@ TEST_F(WakingTest, GrantBeforeAnyAnswerWithAMark_WaitsForIt) {
   EXPECT_EQ(one.token(), 500U);
 }
 
+TEST_F(WakingTest, ForeignHolderGone_ByAKeyspaceNotification_AsksAtOnce) {
+  rig.queued_up(rig.waiting(1min), {.lockc = false});
+  const auto link = rig.wake_link();
+  rig.settle();
+  EXPECT_EQ(rig.channels.count("__keyspace@0__:k"), 1U);
+  const auto notify = [&](const std::string& key, const std::string& event) {
+    link->push(array({bulk("message"), bulk("__keyspace@0__:" + key), bulk(event)}));
+  };
+  notify("k", "set");
+  notify("another", "del");
+  EXPECT_TRUE(rig.calls().empty());
+  notify("k", "del");
+  ASSERT_EQ(rig.calls().size(), 1U);
+  rig.answer(granted(7, 1));
+  rig.settle();
+  EXPECT_EQ(rig.channels.count("__keyspace@0__:k"), 0U);
+}
+
+TEST_F(WakingTest, KeyspaceDenied_LeavesTheSubscriptionAndTheBackOff) {
+  rig.queued_up(rig.waiting(1min), {.lockc = false});
+  rig.wake_link()->push(error("NOPERM no such channel"));
+  EXPECT_TRUE(rig.wake.is_confirmed());
+  rig.advance(5ms);
+  EXPECT_EQ(rig.calls().size(), 1U);
+}
+
 TEST_F(WakingTest, GrantBeyondTheProvenTime_IsPolledInstead) {
   const Operation one = rig.queued_up(rig.waiting(10min, "k", 100ms), {.mark = 100});
   rig.clock.advance(97ms);
