@@ -105,7 +105,8 @@ def test_key_of_another_type(lockc: Lockc, raw: Connection, key: str) -> None:
     raw.call("HSET", key, "field", "value")
     code, out, err = lockc("run", "--key", key, "echo", "never")
     assert (code, out) == (69, "")
-    assert err.startswith(f'lockc: "{key}": ') and err.count(key) == 1
+    assert err.startswith(f'lockc: "{key}": ')
+    assert err.count(key) == 1
     assert raw.call("HGETALL", key) == [b"field", b"value"]
 
 
