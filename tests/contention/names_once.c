@@ -21,7 +21,10 @@ static void ask(lockc_queue *queue, long number, const lockc_acquire_options *op
   char key[64];
   const int size = snprintf(key, sizeof key, "name:%ld", number);
   lockc_error *err = NULL;
-  if (lockc_queue_acquire(queue, 1, NULL, key, (size_t)size, opts, &err) == LOCKC_PENDING) return;
+  if (lockc_queue_acquire(queue, (uint64_t)number, NULL, key, (size_t)size, opts, &err) ==
+      LOCKC_PENDING) {
+    return;
+  }
   fprintf(stderr, "%s\n", lockc_error_message(err));
   exit(1);
 }
