@@ -3,6 +3,7 @@ package lockc
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"lockc/internal/raw"
 )
@@ -82,7 +83,7 @@ type Error struct {
 
 // Error tells the key and what happened to it.
 func (e *Error) Error() string {
-	if e.Key == "" {
+	if e.Key == "" || strings.HasPrefix(e.Message, `"`) { // the library's messages begin with the key
 		return "lockc: " + e.Message
 	}
 	return "lockc: " + strconv.Quote(e.Key) + ": " + e.Message

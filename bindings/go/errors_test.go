@@ -39,6 +39,7 @@ func TestError_MatchesItsStatusAlone(t *testing.T) {
 func TestError_TellsTheKeyAndTheMessage(t *testing.T) {
 	for want, err := range map[string]error{
 		`lockc: "a\nb": message`:           &lockc.Error{Status: lockc.ErrServer, Key: "a\nb", Message: "message"},
+		`lockc: "p:a": message`:            &lockc.Error{Status: lockc.ErrServer, Key: "a", Message: `"p:a": message`},
 		"lockc: message":                   &lockc.Error{Status: lockc.ErrServer, Message: "message"},
 		"lockc: another owner has the key": lockc.ErrBusy,
 		"lockc: unknown status 99":         lockc.Status(99),

@@ -126,6 +126,7 @@ var _ = [1]struct{}{}[unsafe.Sizeof(Answer{})-C.sizeof_lockc_go_answer]
 %rename(TextSize) lockc_go_text_size;
 %rename(TextTake) lockc_go_text_take;
 %ignore lockc_go_given;
+%ignore lockc_go_key;
 %ignore lockc_go_copy;
 %ignore lockc_go_answer;
 %include "internal/raw/glue.h"

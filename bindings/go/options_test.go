@@ -87,6 +87,9 @@ func TestAcquire_BadInput_IsInvalidAndSendsNothing(t *testing.T) {
 			t.Errorf("Acquire, %s: %v", name, err)
 		}
 	}
+	if _, err := client.TryAcquire(ctx, "", nil); err == nil || !strings.Contains(err.Error(), "empty") {
+		t.Errorf("an empty key isn't told: %v", err)
+	}
 	if stats := redis(t, server.url, "INFO", "commandstats"); strings.Contains(stats, "eval") {
 		t.Errorf("commands were sent: %s", stats)
 	}

@@ -127,6 +127,9 @@ func TestTrouble_WrongPassword_IsDeniedAndNotShown(t *testing.T) {
 	if !errors.Is(err, lockc.ErrDenied) || strings.Contains(err.Error(), "wr0ng") {
 		t.Errorf("wrong: %v", err)
 	}
+	if err != nil && strings.Count(err.Error(), `"key": `) != 1 {
+		t.Errorf("the key isn't named once: %v", err)
+	}
 	client = openAt(t, server.url, &lockc.Options{Password: "right"})
 	if err := acquire(t, client, "key", nil).Release(); err != nil {
 		t.Errorf("right: %v", err)

@@ -22,6 +22,9 @@ typedef struct lockc_go_answer {
 
 static inline const char* lockc_go_given(const char* text) { return *text ? text : NULL; }
 
+/* An empty Go string may have no address. */
+static inline const char* lockc_go_key(const char* key) { return key ? key : ""; }
+
 static inline lockc_client* lockc_go_open(
     const char* url, uint32_t connect_timeout_ms, uint32_t reply_timeout_ms, uint32_t max_waiters,
     const char* key_prefix, const char* client_name, const char* username, const char* password,
@@ -60,7 +63,7 @@ static inline void lockc_go_connect(lockc_client* client, int64_t timeout_ms,
 static inline lockc_text* lockc_go_inspect(lockc_client* client, const char* key, size_t key_len,
                                            lockc_go_answer* answer) {
   lockc_text* text = NULL;
-  answer->status = lockc_client_inspect(&text, client, key, key_len, &answer->error);
+  answer->status = lockc_client_inspect(&text, client, lockc_go_key(key), key_len, &answer->error);
   return text;
 }
 
@@ -95,8 +98,8 @@ static inline void lockc_go_acquire(lockc_queue* queue, uint64_t tag, const char
       .events_tag = tag,
   };
   answer->tag = tag;
-  answer->status = lockc_queue_acquire(queue, tag, inline_trip ? &answer->lock : NULL, key, key_len,
-                                       &options, &answer->error);
+  answer->status = lockc_queue_acquire(queue, tag, inline_trip ? &answer->lock : NULL,
+                                       lockc_go_key(key), key_len, &options, &answer->error);
   if (answer->status == LOCKC_OK) answer->token = lockc_lock_token(answer->lock);
 }
 
