@@ -117,7 +117,9 @@ static void unix_socket_serves_as_well(void **state) {
   const char *const arguments[] = {"--unixsocket", path, NULL};
   struct server *server = server_start(arguments);
   lockc_client *client = open_client(url, NULL);
-  lockc_lock_free(must_acquire(client, "key", NULL));
+  /* A server that answers by TCP may not listen on its socket yet. */
+  const lockc_acquire_options patient = {.struct_size = sizeof patient, .wait_ms = 5000};
+  lockc_lock_free(must_acquire(client, "key", &patient));
   lockc_client_close(client);
   server_stop(server);
   unlink(path);

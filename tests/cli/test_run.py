@@ -54,10 +54,10 @@ def test_tokens_grow(lockc: Lockc, key: str) -> None:
 
 def test_renewed_beyond_the_ttl(lockc: Lockc, key: str, tmp_path: Path) -> None:
     holder = lockc.start(
-        "run", "--key", key, "--ttl", "300ms", "sh", "-c", HOLD, str(tmp_path / "end")
+        "run", "--key", key, "--ttl", "1s", "sh", "-c", HOLD, str(tmp_path / "end")
     )
     assert holder.line() == "running"
-    assert lockc("run", "--key", key, "--wait", "1", "echo", "never")[:2] == (75, "")
+    assert lockc("run", "--key", key, "--wait", "2", "echo", "never")[:2] == (75, "")
     (tmp_path / "end").touch()
     assert holder.end()[0] == 0
 
