@@ -117,6 +117,7 @@ void Connection::check_time() {
 }
 
 void Connection::on_open() {
+  if (closed_) return;  // its time was over in the same turn: after a pause both come together
   open_ = true;
   events_.opened();
   mark_dirty();

@@ -160,6 +160,14 @@ TEST_F(ConnectionTest, NoConnectionInTime_ClosesAndIsUnreachable) {
   EXPECT_EQ(closed.at(0).status, Status::kUnreachable);
 }
 
+TEST_F(ConnectionTest, Opened_InTheTurnThatEndedItsTime_StaysClosed) {
+  const auto connection = connect();
+  clock.advance(1s);
+  link->open();
+  EXPECT_EQ(opened, 0);
+  EXPECT_EQ(closed.size(), 1U);
+}
+
 TEST_F(ConnectionTest, LogInThatHangs_CountsAsNoConnection) {
   const auto connection = connect();
   turn([&] { send(*connection, "A"); });
