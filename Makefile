@@ -71,6 +71,12 @@ test-tsan: ## the C and C++ tests under ThreadSanitizer
 	@$(call cmake,tsan)
 	@tools/test.sh build/tsan
 
+sim: ## SEEDS=n worlds of faults under virtual time, or SEED=s alone
+	@tools/setup.sh build test
+	@cmake --preset release -DLOCKC_TESTS=ON >/dev/null && \
+	  cmake --build --preset release -j$(JOBS) --target sim
+	@SEEDS=$(SEEDS) SEED=$(SEED) build/tests/sim/sim --gtest_filter='Simulation.*'
+
 model: ## search the protocol's states for a way to break it
 	$(call need,c++)
 	@tests/model/run.sh
@@ -113,5 +119,5 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 clean: ## delete build/
 	rm -rf build
 
-.PHONY: help setup build python go demo test stress test-asan test-tsan model bench bench-quick lint tidy \
+.PHONY: help setup build python go demo test stress test-asan test-tsan sim model bench bench-quick lint tidy \
   format abi docs install clean

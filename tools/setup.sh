@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 declare -A packages=(
   [build]="g++ cmake make pkg-config libhiredis-dev nlohmann-json3-dev"
   [bindings]="golang-go python3-dev python3-venv redis-server"
-  [test]="libcmocka-dev libgmock-dev libgtest-dev zsh"
+  [test]="libcmocka-dev libgmock-dev libgtest-dev liblua5.1-0-dev zsh"
   [bench]="libbenchmark-dev"
   [lint]="abigail-tools clang-format-14 clang-tidy-14 shellcheck swig"
 )

@@ -1,0 +1,68 @@
+// The keys of the simulated server: strings and sorted sets with expiry, and the commands that
+// lockc's scripts use on them, with the semantics of Redis' documentation.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "reply.h"
+
+namespace lockc::sim {
+
+class Dataset {
+ public:
+  using SortedSet = std::map<std::string, double>;
+  struct Entry {
+    std::variant<std::string, SortedSet> value;
+    std::optional<int64_t> expires_ms{};  // on the server's clock
+  };
+
+  // Told of every key that is deleted or expires, with Redis' word for it.
+  std::function<void(const std::string& key, const char* event)> on_gone;
+
+  // What counts as now for expiry; constant while a script runs.
+  void set_now(int64_t ms) { now_ms_ = ms; }
+  void clear() { entries_.clear(); }
+  // Deletes what has expired, and returns the rest.
+  const std::map<std::string, Entry>& entries() {
+    expire();
+    return entries_;
+  }
+
+  // nullopt: none of these commands.
+  std::optional<Reply> run(const Arguments& request);
+  // Full memory denies these.
+  static bool needs_memory(const std::string& name) { return name == "SET" || name == "ZADD"; }
+  static bool is_write(const std::string& name);
+
+ private:
+  using Command = Reply (Dataset::*)(const Arguments&);
+  void expire();
+  Entry* find(const std::string& key);
+  SortedSet* find_set(const std::string& key);
+
+  Reply get(const Arguments& request);
+  Reply set(const Arguments& request);
+  Reply del(const Arguments& request);
+  Reply exists(const Arguments& request);
+  Reply type(const Arguments& request);
+  Reply pexpire(const Arguments& request);
+  Reply pttl(const Arguments& request);
+  Reply zadd(const Arguments& request);
+  Reply zrem(const Arguments& request);
+  Reply zcard(const Arguments& request);
+  Reply zscore(const Arguments& request);
+  Reply zmscore(const Arguments& request);
+  Reply zrank(const Arguments& request);
+  Reply zrange(const Arguments& request);
+  Reply zrangebyscore(const Arguments& request);
+
+  std::map<std::string, Entry> entries_;
+  int64_t now_ms_ = 0;
+};
+
+}  // namespace lockc::sim

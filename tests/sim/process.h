@@ -1,0 +1,74 @@
+// One client process: the core as Client puts it together, on virtual time and the simulated
+// network. It can be paused like by SIGSTOP, and killed.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "lock/registry.h"
+#include "lock/store.h"
+#include "lock/watchdog.h"
+#include "net/loop.h"
+#include "redis/node.h"
+#include "redis/wake_channel.h"
+#include "world.h"
+
+namespace lockc::sim {
+
+class Process {
+ public:
+  Process(World& world, Transport& transport, const std::string& client,
+          Connection::Settings times);
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  // Does task in a turn of the loop: now, or when the process goes on. Not at all once it is dead.
+  void deliver(Task task);
+  void pause(Duration span);
+  // No word of it leaves any more.
+  void kill();
+  bool is_dead() const { return core_ == nullptr; }
+  bool is_paused() const { return paused_until_ > world_.now(); }
+  // How long it stood still since its beginning; what waits counts that against it.
+  Duration stood_still() const { return stood_still_; }
+
+  Registry& registry() { return core_->registry; }
+  TimePoint turn_began() { return core_->loop.now(); }
+  // Gives back what is held and waits for nothing more; tells when no answer is owed any more.
+  void close(Task idle);
+  void hang_up();
+  const std::string& name() const { return name_; }
+
+ private:
+  struct Core {
+    Core(World& world, Transport& transport, const std::string& client, Connection::Settings times);
+    Node::Config config;
+    Log log{0};
+    Loop loop;
+    Node node;
+    Store store;
+    Watchdog watchdog;
+    WakeChannel wake;
+    Registry registry;
+  };
+
+  void turn(const Task& task);
+  void go_on();
+  void arm();
+
+  World& world_;
+  const std::string name_;
+  // Events keep a weak reference, so that none reaches a process that is gone.
+  std::shared_ptr<Process*> self_ = std::make_shared<Process*>(this);
+  std::unique_ptr<Core> core_;
+  std::deque<Task> inbox_;  // what came while it was paused
+  TimePoint paused_until_{};
+  TimePoint armed_for_ = kNever;
+  bool stalled_in_turn_ = false;  // the turn has begun already
+  Duration stood_still_{};
+};
+
+}  // namespace lockc::sim

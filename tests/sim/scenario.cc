@@ -1,0 +1,135 @@
+#include "scenario.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "faults.h"
+#include "judge.h"
+#include "network.h"
+#include "process.h"
+#include "user.h"
+#include "world.h"
+
+namespace lockc::sim {
+namespace {
+
+// Once nothing goes wrong any more, every waiter has its turn by then: behind dead queue entries,
+// of which each may cost the longest ttl, and behind each other.
+constexpr Duration kLiveliness = 120s;
+constexpr Duration kLongestExpiry = 90s;  // of anything but a fence
+
+class Scenario {
+ public:
+  Scenario(uint64_t seed, ScriptEngine& engine, bool tracing, const Server::Mutation& mutate)
+      : world_(seed, tracing),
+        server_(world_, engine, mutate),
+        slowest_(slowest()),
+        network_(world_, server_, slowest_),
+        judge_(world_, server_),
+        plain_(world_, judge_, server_, habits_),
+        faults_(world_, server_, network_, processes_, [this] { start_process(); }) {}
+
+  Verdict run() {
+    set_up();
+    world_.run_for(world_.between(2s, 10s));
+    if (!world_.has_failed()) calm_down();
+    if (!world_.has_failed()) close();
+    return {world_.failure(), world_.recent(), world_.digest(), judge_.grants()};
+  }
+
+ private:
+  Duration slowest() {
+    static constexpr Duration kSlowest[] = {500us, 5ms, 30ms, 150ms};
+    return world_.pick(kSlowest);
+  }
+
+  void set_up() {
+    world_.set_inspector([this] { judge_.inspect(); });
+    static constexpr Millis kTimeouts[] = {400ms, 1s};
+    times_ = {world_.pick(kTimeouts), world_.pick(kTimeouts)};
+    habits_.keys = 1 + world_.below(2);
+    habits_.pause_between = world_.chance(50) ? 20ms : 500ms;
+    habits_.answer_within = 4 * (times_.connect_timeout + times_.reply_timeout);
+    habits_.shortest_ttl = std::max(Millis(50), std::chrono::ceil<Millis>(4 * slowest_));
+    server_.may_publish = !world_.chance(10);
+    server_.may_kill = !world_.chance(20);
+    server_.notifies = world_.chance(30);
+    server_.set_rate(0.992 + 0.001 * static_cast<double>(world_.below(17)));
+    users_each_ = 1 + world_.below(4);
+    const size_t count = 1 + world_.below(4);
+    for (size_t i = 0; i < count; ++i) start_process();
+    if (world_.chance(30)) plain_.begin();
+    faults_.begin();
+  }
+
+  void start_process() {
+    std::string name = std::to_string(processes_.size() + 1);
+    name = "CLIENT" + std::string(16 - name.size(), '-') + name;  // 22 characters, as real ones
+    ports_.push_back(std::make_unique<Network::Port>(network_));
+    processes_.push_back(std::make_unique<Process>(world_, *ports_.back(), name, times_));
+    ports_.back()->host = processes_.back().get();
+    for (size_t i = 0; i < users_each_; ++i) {
+      std::make_shared<User>(world_, judge_, *processes_.back(), habits_)->begin();
+    }
+  }
+
+  void calm_down() {
+    world_.trace("calm from now on");
+    faults_.stop();
+    habits_.calm = true;
+    const TimePoint end = world_.now() + kLiveliness + faults_.set_back();
+    while (judge_.open_operations() > 0 && world_.now() < end && !world_.has_failed()) {
+      world_.run_for(250ms);
+    }
+    if (!world_.has_failed()) judge_.check_all_answered();
+    world_.run_for(20s);  // what is held is given back
+  }
+
+  void close() {
+    size_t owing = 0;
+    for (const auto& process : processes_) {
+      if (process->is_dead()) continue;
+      ++owing;
+      process->close([&owing] { --owing; });
+    }
+    world_.run_for(5s);
+    if (owing > 0) world_.fail("a closed client waits for answers for ever");
+    for (const auto& process : processes_) {
+      if (process->is_dead()) continue;
+      if (process->registry().entries() > 0) world_.fail("a closed client keeps a key");
+      process->hang_up();
+    }
+    world_.run_for(kLongestExpiry + faults_.set_back());
+    if (!world_.has_failed()) judge_.check_leftovers();
+  }
+
+  World world_;
+  Server server_;
+  const Duration slowest_;  // way from one end of the network to the other
+  Network network_;
+  Judge judge_;
+  Habits habits_;
+  Connection::Settings times_{};
+  size_t users_each_ = 1;
+  std::vector<std::unique_ptr<Network::Port>> ports_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  PlainClient plain_;
+  Faults faults_;
+};
+
+}  // namespace
+
+Verdict simulate(uint64_t seed, ScriptEngine& engine, bool tracing,
+                 const Server::Mutation& mutate) {
+  return Scenario(seed, engine, tracing, mutate).run();
+}
+
+uint64_t first_broken(uint64_t count, ScriptEngine& engine, const Server::Mutation& mutate) {
+  for (uint64_t seed = 1; seed <= count; ++seed) {
+    if (!simulate(seed, engine, false, mutate).broken_rule.empty()) return seed;
+  }
+  return 0;
+}
+
+}  // namespace lockc::sim

@@ -1,0 +1,55 @@
+// The simulation is as good as the bugs it finds: each of these, put into the scripts on purpose,
+// must break a rule in one of the first worlds.
+#include <gtest/gtest.h>
+
+#include "scenario.h"
+
+namespace lockc::sim {
+namespace {
+
+constexpr uint64_t kSeeds = 3'000;
+
+struct Mutant {
+  const char* name;
+  std::string from;  // in the text as it is sent: without comments and indentation
+  std::string to;
+};
+
+void PrintTo(const Mutant& mutant, std::ostream* out) { *out << mutant.name; }
+
+class ScriptMutant : public testing::TestWithParam<Mutant> {};
+
+TEST_P(ScriptMutant, IsFound) {
+  const Mutant& mutant = GetParam();
+  bool met = false;
+  const auto mutate = [&](std::string text) {
+    const size_t at = text.find(mutant.from);
+    if (at == std::string::npos) return text;
+    met = true;
+    return text.replace(at, mutant.from.size(), mutant.to);
+  };
+  ScriptEngine engine;
+  const uint64_t seed = first_broken(kSeeds, engine, mutate);
+  ASSERT_TRUE(met) << "no script has this text any more";
+  ASSERT_NE(seed, 0U) << "nothing noticed it in " << kSeeds << " worlds";
+  std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed),
+              simulate(seed, engine, false, mutate).broken_rule.c_str());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Simulation, ScriptMutant,
+    testing::Values(
+        Mutant{"TellsBeforeTheKeyIsSet", "call('SET', K, v, 'PX', ttl)\nreturn first, n, fence",
+               "redis.pcall('PUBLISH', 'lockc:wake:' .. parse(v), "
+               "v .. ' ' .. first .. ' ' .. n .. ' ' .. K)\n"
+               "call('SET', K, v, 'PX', ttl)\nreturn first, n, fence"},
+        Mutant{"ShortensAnExpiry", "if redis.call('PTTL', K) <= tonumber(ttl) then",
+               "if true then"},
+        Mutant{"DeletesAnothersKey", "if owner == V and call('EXISTS', Q) == 0 then",
+               "if call('EXISTS', Q) == 0 then"},
+        Mutant{"TrustsTheClockForTokens", "if last < us then", "if true then"},
+        Mutant{"LeavesAQueueForEver", "call('PEXPIRE', S, math.max(call('PTTL', S), keep))\n", ""}),
+    [](const auto& mutant) { return std::string(mutant.param.name); });
+
+}  // namespace
+}  // namespace lockc::sim
