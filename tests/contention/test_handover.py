@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
