@@ -75,9 +75,9 @@ void Judge::check_all_answered() {
 // ---- holders
 
 // A lock that the server forgot can be given to another while its holder believes in it.
-bool Judge::is_excused(const Grant& grant) const {
+bool Judge::is_excused(const std::string& owner) const {
   const TimePoint lost = server_.data_lost_at();
-  return lost != TimePoint() && server_.first_set(grant.owner()) <= lost;
+  return lost != TimePoint() && server_.first_set(owner) <= lost;
 }
 
 void Judge::granted(const Process& process, const std::shared_ptr<Grant>& grant, bool fenced) {
@@ -87,7 +87,7 @@ void Judge::granted(const Process& process, const std::shared_ptr<Grant>& grant,
   world_.trace(process.name(), "holds", key, grant->owner(), std::to_string(token), "for",
                in_ms(grant->remaining(world_.now())));
   holders_.push_back({key, grant, &process});
-  if (!fenced || is_excused(*grant) || server_.clock_jumped()) return;
+  if (!fenced || is_excused(grant->owner()) || server_.clock_jumped()) return;
   // A client that stood still on its way here holds no more, and others may have come after it.
   if (grant->remaining(world_.now()) == Duration::zero()) return;
   uint64_t& last = last_token_[key];
@@ -98,10 +98,12 @@ void Judge::granted(const Process& process, const std::shared_ptr<Grant>& grant,
   last = token;
 }
 
-std::shared_ptr<bool> Judge::plain_granted(const std::string& key, TimePoint until) {
-  world_.trace("plain client holds", key, "for", in_ms(until - world_.now()));
-  return plain_holders_.emplace_back(PlainHolder{key, until, std::make_shared<bool>(false)})
-      .released;
+std::shared_ptr<bool> Judge::plain_granted(const std::string& key, const std::string& owner,
+                                           TimePoint until) {
+  world_.trace("plain client holds", key, owner, "for", in_ms(until - world_.now()));
+  auto released = std::make_shared<bool>(false);
+  plain_holders_.push_back({key, owner, until, released});
+  return released;
 }
 
 void Judge::inspect() {
@@ -126,11 +128,13 @@ void Judge::inspect_exclusion() {
     if (!alone) world_.fail("two hold " + key + ": " + other->second + " and " + who);
   };
   for (const Holder& holder : holders_) {
-    if (holder.grant->remaining(now) > Duration::zero() && !is_excused(*holder.grant)) {
+    if (holder.grant->remaining(now) > Duration::zero() && !is_excused(holder.grant->owner())) {
       believe(holder.key, holder.grant->owner());
     }
   }
-  for (const PlainHolder& holder : plain_holders_) believe(holder.key, "the plain client");
+  for (const PlainHolder& holder : plain_holders_) {
+    if (!is_excused(holder.owner)) believe(holder.key, holder.owner);
+  }
 }
 
 // A script that an error broke off may leave a queue without its expiry; the next one gives it.

@@ -35,7 +35,8 @@ class Judge {
   // ---- holders
   void granted(const Process& process, const std::shared_ptr<Grant>& grant, bool fenced);
   // A client that is none of lockc's believes in its lock until then; the result ends that.
-  std::shared_ptr<bool> plain_granted(const std::string& key, TimePoint until);
+  std::shared_ptr<bool> plain_granted(const std::string& key, const std::string& owner,
+                                      TimePoint until);
 
   // After every event.
   void inspect();
@@ -53,11 +54,12 @@ class Judge {
   };
   struct PlainHolder {
     std::string key;
+    std::string owner;
     TimePoint until;
     std::shared_ptr<bool> released;
   };
 
-  bool is_excused(const Grant& grant) const;
+  bool is_excused(const std::string& owner) const;
   void inspect_exclusion();
   void inspect_expiries();
 

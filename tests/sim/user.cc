@@ -113,25 +113,25 @@ void PlainClient::acquire() {
   const std::string key = "key-" + std::to_string(world_.below(habits_.keys));
   const Millis ttl = std::chrono::floor<Millis>(world_.between(50ms, 500ms));
   const TimePoint until = world_.now() + Duration(ttl) * 99 / 100 - 2ms;
-  on_reply_ = [this, key, until](const std::string& reply) {
+  const std::string owner = "plain:" + std::to_string(++acquires_);
+  on_reply_ = [this, key, owner, until](const std::string& reply) {
     if (reply != "+OK\r\n" || world_.now() >= until) return;
-    const auto released = judge_.plain_granted(key, until);
+    const auto released = judge_.plain_granted(key, owner, until);
     if (world_.chance(50)) return;
-    world_.in(world_.between(0ms, 40ms), [this, key, released] {
+    world_.in(world_.between(0ms, 40ms), [this, key, owner, released] {
       *released = true;
-      release(key);
+      release(key, owner);
     });
   };
-  send({"SET", key, "plain:" + std::to_string(++acquires_), "NX", "PX",
-        std::to_string(ttl.count())});
+  send({"SET", key, owner, "NX", "PX", std::to_string(ttl.count())});
 }
 
-void PlainClient::release(const std::string& key) {
+void PlainClient::release(const std::string& key, const std::string& owner) {
   if (session_ == 0) return;
   on_reply_ = nullptr;
   send({"EVAL",
         "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end", "1",
-        key, "plain:" + std::to_string(acquires_)});
+        key, owner});
 }
 
 void PlainClient::send(const Arguments& request) {

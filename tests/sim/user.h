@@ -63,7 +63,7 @@ class PlainClient {
  private:
   void act();
   void acquire();
-  void release(const std::string& key);
+  void release(const std::string& key, const std::string& owner);
   void send(const Arguments& request);
 
   World& world_;
