@@ -88,8 +88,15 @@ void Claim::on_answer(TimePoint sent, const Result<AcquireAnswer>& answer) {
   switch (answer->kind) {
     case AcquireAnswer::Kind::kGranted: {
       const TimePoint valid_until = sent + terms_.ttl.proven();
-      if (registry_.loop_.now() >= valid_until) return ask();  // too late to be of use: a new lease
-      return hold(answer->first, answer->count, valid_until);
+      if (registry_.loop_.now() < valid_until) {
+        return hold(answer->first, answer->count, valid_until);
+      }
+      // Too late to be of use. Who waits asks for a new lease; one try is one try.
+      if (seat->request.wait != Millis::zero()) return ask();
+      maybe_executed_ = true;
+      const auto self = shared_from_this();
+      return registry_.on_refused(
+          *this, Error{Status::kUncertain, "the answer took longer than the lease it granted"});
     }
     case AcquireAnswer::Kind::kQueued:
       return on_queued(sent, *answer);

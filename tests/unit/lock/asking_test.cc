@@ -310,6 +310,17 @@ TEST_F(AskingTest, Grant_ThatComesTooLateToBeOfUse_IsAskedForAnew) {
   EXPECT_EQ(one.token(), 6U);
 }
 
+TEST_F(AskingTest, OneTry_GrantThatComesTooLateToBeOfUse_IsUncertainAndUndone) {
+  const Operation one = rig.acquire(rig.request("k", 100ms));
+  rig.settle();
+  rig.clock.advance(100ms);
+  const std::string owner = rig.answer(granted(7, 8)).owner();
+  EXPECT_EQ(one.status(), Status::kUncertain);
+  const ScriptCall undo = rig.call();
+  EXPECT_EQ(undo.script, &scripts::release);
+  EXPECT_EQ(undo.owner(), owner);
+}
+
 TEST_F(AskingTest, Cancel_BeforeAnythingWasSent_SendsNothing) {
   const Operation one = rig.acquire(rig.waiting(10s));
   rig.cancel(one);
