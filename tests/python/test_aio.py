@@ -306,6 +306,20 @@ def test_one_client_serves_loops_of_several_threads(aio_client: Client, key: str
     assert total == 40
 
 
+async def test_lock_of_another_loop_is_told_and_stays(aio_client: Client, key: str) -> None:
+    lock = aio_client.lock(key)
+    await lock.acquire()
+
+    async def elsewhere() -> None:
+        assert lock.held is not None
+        for ask in (lock.release, lambda: lock.held.extend(1), lock.held.lost.wait):
+            with pytest.raises(lockc.Invalid, match="event loop"):
+                await asyncio.wait_for(ask(), 5)
+
+    await asyncio.to_thread(asyncio.run, elsewhere())
+    assert await lock.release()
+
+
 def test_loop_that_ends_while_a_task_waits_leaves_nothing(
     aio_client: Client, client: lockc.Client, key: str
 ) -> None:

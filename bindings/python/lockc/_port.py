@@ -9,7 +9,7 @@ import weakref
 from typing import Callable, Final, Optional
 
 from . import _core
-from .errors import Closed, Status, from_status
+from .errors import Closed, Invalid, Status, from_status
 
 _Outcome = tuple[int, Optional[str], Optional[_core.Grant]]
 
@@ -20,7 +20,7 @@ class Port:
     No thread is involved: the queue's file descriptor is readable while completions wait.
     """
 
-    __slots__ = ("__weakref__", "_leave", "_losses", "_outcomes", "_queue", "_tags")
+    __slots__ = ("__weakref__", "_leave", "_loop", "_losses", "_outcomes", "_queue", "_tags")
 
     def __init__(self, client: _core.Client) -> None:
         self._queue: Final = _core.Queue(client)
@@ -30,6 +30,7 @@ class Port:
             weakref.WeakValueDictionary()
         )
         loop = asyncio.get_running_loop()
+        self._loop: Final = weakref.ref(loop)
         loop.add_reader(self._queue.fileno(), _take_in, weakref.ref(self))
         # A port that is dropped without close() must not live on in the loop.
         self._leave = weakref.finalize(self, _leave_later, loop, self._queue)
@@ -72,8 +73,14 @@ class Port:
             raise from_status(status, message, grant.key)
         return status == Status.OK
 
+    def check_loop(self) -> None:
+        """Raises Invalid in another loop, whose task the answer would never wake."""
+        if asyncio.get_running_loop() is not self._loop():
+            raise Invalid("the lock belongs to the event loop that acquired it")
+
     def loss(self, tag: int) -> asyncio.Future[None]:
         """Makes the future that ends when the grant of this tag is lost."""
+        self.check_loop()
         future = self._losses[tag] = asyncio.get_running_loop().create_future()
         return future
 
@@ -88,6 +95,7 @@ class Port:
         asyncio.get_running_loop().remove_reader(self._queue.fileno())
 
     async def _ask(self, send: Callable[[int], None]) -> tuple[int, str | None]:
+        self.check_loop()
         tag = next(self._tags)
         send(tag)
         outcome = self._outcomes[tag] = asyncio.get_running_loop().create_future()

@@ -100,7 +100,9 @@ class Held(BaseHeld):
         Raises:
             NotHeld: It was released before.
             Unreachable, Uncertain: The grant is over here, and lockc goes on giving it back.
+            Invalid: Another event loop acquired it.
         """
+        self._port.check_loop()
         try:
             return await self._port.release(self._grant)
         finally:
