@@ -17,13 +17,15 @@ void append(std::string& text, uint64_t number) {
 
 Result<Key> Key::make(std::string_view prefix, std::string_view name) {
   if (name.empty()) return Error{Status::kInvalid, "the key is empty"};
+  // Looked at before a byte of it is: a wrong length must not be read along.
+  if (prefix.size() > kMaxSize || name.size() > kMaxSize - prefix.size()) {
+    return Error{Status::kInvalid, "the key has " + std::to_string(name.size()) + " bytes and " +
+                                       std::to_string(prefix.size()) +
+                                       " of prefix, more than 4096 together"};
+  }
   std::string text;
   text.reserve(prefix.size() + name.size());
   text.append(prefix).append(name);
-  if (text.size() > kMaxSize) {
-    return Error{Status::kInvalid, "the key has " + std::to_string(text.size()) +
-                                       " bytes with its prefix, more than 4096"};
-  }
   if (text.starts_with(kReserved)) {
     return Error{Status::kInvalid, "keys that begin with lockc: belong to lockc itself"};
   }

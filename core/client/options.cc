@@ -34,6 +34,7 @@ Result<std::monostate> ClientOptions::check() const {
            within("handover_max", handover_max, 1, 1'000),
            within("handover_ms", handover_time.count(), 1, day),
            within("spin_min_ms", spin_min.count(), 1, day),
+           within("log_fd", log_fd, 0, INT32_MAX),
            within("spin_max_ms", spin_max.count(), spin_min.count(), day),
        }) {
     if (!checked) return checked;

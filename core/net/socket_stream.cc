@@ -93,7 +93,8 @@ void SocketStream::on_events(uint32_t events) {
     return;
   }
   if (state_ != State::kOpen) return;
-  if ((events & EPOLLOUT) != 0 && write_blocked_) {
+  const bool broken = (events & (EPOLLHUP | EPOLLERR)) != 0;  // reading tells why
+  if ((events & EPOLLOUT) != 0 && write_blocked_ && !broken) {
     write_blocked_ = false;
     watch();
     events_.on_writable();

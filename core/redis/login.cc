@@ -98,7 +98,14 @@ void log_in(Connection& connection, const Endpoint& endpoint, const Identity& id
   }
   connection.send_first(
       std::array<std::string_view, 3>{"CLIENT", "SETNAME", identity.connection_name},
-      [](const Result<resp::View>&) {});
+      [login](const Result<resp::View>& reply) {
+        if (!reply || login->refused || !reply->is_error()) return;
+        // A full server says so to whatever comes first, and hangs up: nothing follows.
+        Error error = reply_error(reply->text());
+        if (error.status != Status::kNotReady) return;
+        login->refused = std::move(error);
+        login->done(*login->refused);
+      });
   connection.send_first(std::array<std::string_view, 2>{"CLIENT", "ID"},
                         [login](const Result<resp::View>& reply) {
                           if (!reply || reply->type() != resp::View::Type::kInteger) return;

@@ -23,6 +23,7 @@ TEST(Key, Make_UnfitNames_AreInvalid) {
   EXPECT_EQ(Key::make("", "").error().status, Status::kInvalid);
   EXPECT_EQ(Key::make("prefix", "").error().status, Status::kInvalid);
   EXPECT_EQ(Key::make("p", std::string(4096, 'k')).error().status, Status::kInvalid);
+  EXPECT_EQ(Key::make("", std::string_view("k", SIZE_MAX)).error().status, Status::kInvalid);
   EXPECT_EQ(Key::make("", "lockc:k").error().status, Status::kInvalid);
   EXPECT_EQ(Key::make("lock", "c:k").error().status, Status::kInvalid);
   EXPECT_TRUE(Key::make("", "lockc").ok());

@@ -139,6 +139,13 @@ TEST_F(LogInTest, ServerThatStillLoads_IsNotReady) {
   EXPECT_EQ(result->error().status, Status::kNotReady);
 }
 
+TEST_F(LogInTest, FullServer_SaysSoToTheFirstRequestAndIsNotReady) {
+  log_in_to(Endpoint());
+  answer({"-ERR max number of clients reached\r\n"});
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->error().status, Status::kNotReady);
+}
+
 TEST_F(LogInTest, OldServer_IsUnsupported) {
   log_in_to(Endpoint());
   answer({"+OK\r\n", ":1\r\n", test::bulk("redis_version:6.0.16\r\n")});
