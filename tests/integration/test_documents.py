@@ -1,4 +1,4 @@
-"""The programs in docs/c.md and docs/cpp.md: each is compiled as it stands there, and runs."""
+"""The programs in README.md, docs/c.md and docs/cpp.md: each is compiled as it stands, and runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def programs() -> list[tuple[str, str]]:
     """The language and text of every block that is a whole program."""
     found = []
     for language in COMPILERS:
-        text = (ROOT / "docs" / f"{language}.md").read_text()
+        pages = (ROOT / "README.md", ROOT / "docs" / f"{language}.md")
+        text = "".join(page.read_text() for page in pages)
         blocks = re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
         found += [(language, block) for block in blocks if "int main(" in block]
     return found
