@@ -88,7 +88,7 @@ static void wait_all(struct load *load) {
   lockc_completion done[BATCH];
   lockc_error *error;
   for (int i = 0; i < load->threads; i++) ask(&load->workers[i], LOCKC_WAIT_FOREVER);
-  check(lockc_queue_acquire(queue, 0, NULL, marker, strlen(marker), NULL, &error), error,
+  check(lockc_queue_acquire(queue, UINT64_MAX, NULL, marker, strlen(marker), NULL, &error), error,
         "acquire");
   poll_queue(done);
   lockc_lock_free(done[0].lock);
