@@ -87,10 +87,12 @@ def test_interrupt_of_a_busy_loop_leaves_nothing(
             client = lockc.Client(sys.argv[1])
             lock = client.lock(sys.argv[2])
             try:
+                with lock:
+                    pass
+                print("turn")
                 while True:
                     with lock:
                         pass
-                    print("turn")
             except KeyboardInterrupt:
                 print("held" if lock.held else "interrupted")
             with client.lock(sys.argv[2], timeout=5):
