@@ -14,8 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
+from harness.cores import PLACEMENTS
 from harness.figures import Figures
 from harness.measure import measure
 from harness.plan import Target, Workload, read_targets, read_workloads
@@ -40,6 +42,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--more", type=Path, action="append", default=[], help="a file with more targets"
     )
+    parser.add_argument("--cores", choices=PLACEMENTS, help="default: as each workload says")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="the build folder")
     parser.add_argument("--server", default=os.environ.get("LOCKC_REDIS_SERVER", "redis-server"))
     parser.add_argument("--out", type=Path, help="the JSON file; default in the build folder")
@@ -121,6 +124,8 @@ def play_all(server: Server, given: argparse.Namespace, about: dict[str, object]
             continue
         if given.quick:
             workload = workload.shortened()
+        if given.cores:
+            workload = replace(workload, cores=given.cores)
         result = play(
             server,
             workload,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import figures
+from .cores import Cores, pin
 from .figures import Figures
 from .plan import Target, Workload
 from .runner import Acquisition, Runner, RunnerFailed, begin_together
@@ -56,6 +57,9 @@ def measure(server: Server, workload: Workload, target: Target, folder: Path) ->
 def _play(server: Server, workload: Workload, target: Target, folder: Path, **more: object) -> Run:
     server.flush()
     load = {**workload.load, **more, "address": server.address}
+    cores = Cores.of(workload.cores)
+    pin(server.pid, cores.server)
+    pin(os.getpid(), cores.clients)  # the runners inherit it
     load["pairs"] = max(1, int(load["pairs"]) // int(load["threads"]))
     runners: list[Runner] = []
     switches = _switches()

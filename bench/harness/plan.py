@@ -29,6 +29,7 @@ class Workload:
     targets: list[str]
     load: dict[str, Any]  # arguments of the runner
     processes: int = 1
+    cores: str = "apart"  # one of harness.cores.PLACEMENTS
     rounds: int | None = None  # fewer than asked for, where noise is no matter
     quick: dict[str, Any] | None = field(default_factory=dict)  # what is otherwise; None: left out
 
