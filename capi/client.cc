@@ -117,10 +117,9 @@ lockc_status lockc_client_inspect(lockc_text** out, lockc_client* client, const 
     if (out == nullptr) return null_error("out");
     *out = nullptr;
     if (client == nullptr) return null_error("client");
-    if (key == nullptr) return null_error("key");
     const auto core = client->get();
     if (!core) return core.error();
-    const auto made = lockc::Key::make((*core)->options().key_prefix, {key, key_len});
+    const auto made = lockc::capi::read_key(**core, key, key_len);
     if (!made) return made.error();
     auto text = (*core)->inspect(*made);
     if (!text) return text.error();

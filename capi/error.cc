@@ -12,6 +12,8 @@ static_assert(LOCKC_CANCELLED == static_cast<int>(lockc::Status::kCancelled));
 static_assert(LOCKC_NOT_HELD == static_cast<int>(lockc::Status::kNotHeld));
 static_assert(LOCKC_LOST == static_cast<int>(lockc::Status::kLost));
 static_assert(LOCKC_PENDING == static_cast<int>(lockc::Status::kPending));
+static_assert(LOCKC_STALE == static_cast<int>(lockc::Status::kStale));
+static_assert(LOCKC_CONFLICT == static_cast<int>(lockc::Status::kConflict));
 static_assert(LOCKC_E_INVALID == static_cast<int>(lockc::Status::kInvalid));
 static_assert(LOCKC_E_CLOSED == static_cast<int>(lockc::Status::kClosed));
 static_assert(LOCKC_E_NOMEM == static_cast<int>(lockc::Status::kNoMemory));

@@ -78,6 +78,14 @@ struct lockc_text {
   std::string text;
 };
 
+struct lockc_fence {
+  std::atomic<uint64_t> largest{0};
+};
+
+struct lockc_record {
+  lockc::Record record;
+};
+
 namespace lockc::capi {
 
 inline Error forked_error() {
@@ -87,6 +95,9 @@ inline Error closed_error() { return {Status::kClosed, "the client is closed"}; 
 inline Error null_error(const char* name) {
   return {Status::kInvalid, std::string(name) + " is NULL"};
 }
+
+// The caller's key in the core's words, checked.
+Result<Key> read_key(const Client& client, const char* key, size_t key_len);
 
 // The caller's options in the core's words, every rule checked.
 Result<AcquireRequest> read_request(const Client& client, const char* key, size_t key_len,

@@ -1,4 +1,4 @@
-// lockc_acquire_options in the core's words: every rule about an acquire is checked here, before
+// Keys and lockc_acquire_options in the core's words: every rule about them is checked here, before
 // anything is sent.
 #include "handles.h"
 #include "options.h"
@@ -38,14 +38,18 @@ Error check(const lockc_acquire_options& o) {
 
 }  // namespace
 
+Result<Key> read_key(const Client& client, const char* key, size_t key_len) {
+  if (key == nullptr) return null_error("key");
+  return Key::make(client.options().key_prefix, {key, key_len});
+}
+
 Result<AcquireRequest> read_request(const Client& client, const char* key, size_t key_len,
                                     const lockc_acquire_options* given) {
-  if (key == nullptr) return null_error("key");
+  auto made_key = read_key(client, key, key_len);
+  if (!made_key) return made_key.error();
   const auto options = copy_options(given, "lockc_acquire_options");
   if (!options) return options.error();
   if (Error error = check(*options); error.status != Status::kOk) return error;
-  auto made_key = Key::make(client.options().key_prefix, {key, key_len});
-  if (!made_key) return made_key.error();
   const int64_t default_ttl = client.options().default_ttl.count();
   const auto ttl = Ttl::make(options->ttl_ms == 0 ? default_ttl : options->ttl_ms);
   if (!ttl) return ttl.error();

@@ -22,6 +22,8 @@ const (
 	ErrCancelled Status = raw.Cancelled // the context was cancelled first; nothing is held
 	ErrNotHeld   Status = raw.NotHeld   // the lock was given back before
 	ErrLost      Status = raw.Lost      // the lease ended or another owner has the key: stop working
+	ErrStale     Status = raw.Stale     // a larger token came before this one; nothing was written
+	ErrConflict  Status = raw.Conflict  // the record has another version than expected; nothing was written
 
 	ErrInvalid     Status = raw.EInvalid     // a bad argument or option; the message names it
 	ErrClosed      Status = raw.EClosed      // the client is closed
@@ -30,7 +32,7 @@ const (
 	ErrUncertain   Status = raw.EUncertain   // sent, no answer; a late grant is undone by itself
 	ErrServer      Status = raw.EServer      // any other error answer; the message quotes it
 	ErrDenied      Status = raw.EDenied      // authentication or ACL
-	ErrWrongType   Status = raw.EWrongType   // the key holds something that is not a lock of this kind
+	ErrWrongType   Status = raw.EWrongType   // the key holds something else than what was asked for
 	ErrServerOOM   Status = raw.EServerOOM   // the server is at maxmemory and evicts nothing
 	ErrUnsupported Status = raw.EUnsupported // this server or this build cannot do that
 	ErrLimit       Status = raw.ELimit       // MaxWaiters is reached
@@ -46,6 +48,8 @@ var statusTexts = map[Status]string{
 	ErrCancelled:   "cancelled while waiting",
 	ErrNotHeld:     "not held any more",
 	ErrLost:        "the lock was lost",
+	ErrStale:       "a larger token came before",
+	ErrConflict:    "the record has another version than expected",
 	ErrInvalid:     "invalid argument",
 	ErrClosed:      "the client is closed",
 	ErrNoMemory:    "out of memory",

@@ -22,6 +22,8 @@ const (
 	NotHeld       = C.LOCKC_NOT_HELD
 	Lost          = C.LOCKC_LOST
 	Pending       = C.LOCKC_PENDING
+	Stale         = C.LOCKC_STALE
+	Conflict      = C.LOCKC_CONFLICT
 	EInvalid      = C.LOCKC_E_INVALID
 	EClosed       = C.LOCKC_E_CLOSED
 	ENoMem        = C.LOCKC_E_NOMEM

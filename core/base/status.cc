@@ -18,6 +18,10 @@ std::string_view status_name(Status status) {
       return "LOST";
     case Status::kPending:
       return "PENDING";
+    case Status::kStale:
+      return "STALE";
+    case Status::kConflict:
+      return "CONFLICT";
     case Status::kInvalid:
       return "E_INVALID";
     case Status::kClosed:

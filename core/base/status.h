@@ -19,6 +19,8 @@ enum class Status : int32_t {
   kNotHeld = 4,
   kLost = 5,
   kPending = 6,
+  kStale = 7,
+  kConflict = 8,
   kInvalid = -1,
   kClosed = -2,
   kNoMemory = -3,

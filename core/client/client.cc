@@ -58,6 +58,7 @@ Client::Client(ClientOptions options)
              [this](std::string_view key) { registry_.on_key_gone(key); }}),
       registry_(loop_, store_, wake_, watchdog_, log_,
                 registry_settings(options_, config_.identity.client)),
+      records_(node_),
       runner_(clock_, reactor_, loop_) {}
 
 Client::~Client() { close(); }
@@ -117,16 +118,29 @@ Error Client::connect(Millis timeout) {
   return outcome;
 }
 
-Result<std::string> Client::inspect(const Key& key) {
-  std::string text;
+template <class T>
+Result<T> Client::ask(FunctionRef<void(Then<T>)> submit) {
+  T answer{};
   Error outcome = wait_for(Completion::Kind::kAcquire, [&](Owed owed) {
-    inspect_key(node_, store_, key, [&text, owed = std::move(owed)](const auto& found) mutable {
-      if (found) text = *found;
-      owed.tell(found ? Error{} : found.error());
+    submit([&answer, owed = std::move(owed)](Result<T> told) mutable {
+      if (told) answer = std::move(*told);
+      owed.tell(told ? Error{} : std::move(told.error()));
     });
   });
   if (outcome.status != Status::kOk) return outcome;
-  return text;
+  return answer;
+}
+
+Result<std::string> Client::inspect(const Key& key) {
+  return ask<std::string>([&](auto then) { inspect_key(node_, store_, key, std::move(then)); });
+}
+
+Result<Record> Client::read(const Key& key) {
+  return ask<Record>([&](auto then) { records_.read(key, std::move(then)); });
+}
+
+Result<uint64_t> Client::write(const Key& key, RecordWrite write) {
+  return ask<uint64_t>([&](auto then) { records_.write(key, std::move(write), std::move(then)); });
 }
 
 // ---- by completion queue

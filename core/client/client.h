@@ -12,6 +12,7 @@
 #include "client/completion_queue.h"
 #include "client/options.h"
 #include "client/runner.h"
+#include "lock/record.h"
 #include "lock/registry.h"
 #include "lock/store.h"
 #include "lock/watchdog.h"
@@ -39,6 +40,8 @@ class Client {
   Error extend(const std::shared_ptr<Grant>& grant, Ttl ttl);
   Error release(const std::shared_ptr<Grant>& grant);
   Result<std::string> inspect(const Key& key);
+  Result<Record> read(const Key& key);
+  Result<uint64_t> write(const Key& key, RecordWrite write);
 
   // ---- by completion queue
   // The answer, if `at_once` and one free round trip brought it; else kPending, and queue will have
@@ -58,6 +61,8 @@ class Client {
  private:
   explicit Client(ClientOptions options);
   Error wait_for(Completion::Kind kind, FunctionRef<void(Owed)> submit);
+  template <class T>
+  Result<T> ask(FunctionRef<void(Then<T>)> submit);
 
   const ClientOptions options_;
   const Log log_;
@@ -70,6 +75,7 @@ class Client {
   Watchdog watchdog_;
   WakeChannel wake_;
   Registry registry_;
+  RecordStore records_;
   Runner runner_;
   std::atomic<bool> closed_{false};
 };

@@ -55,8 +55,7 @@ std::string to_json(const Key& key, const Inspection& seen, std::string_view cli
 
 }  // namespace
 
-void inspect_key(Node& node, Store& store, const Key& key,
-                 std::function<void(Result<std::string>)> then) {
+void inspect_key(Node& node, Store& store, const Key& key, Then<std::string> then) {
   store.inspect(KeyNames(key),
                 [&node, key, then = std::move(then)](const Result<Inspection>& seen) {
                   if (!seen) return then(seen.error());

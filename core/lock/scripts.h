@@ -13,5 +13,7 @@ extern const Script renew;
 extern const Script drop;
 extern const Script inspect;
 extern const Script probe;
+extern const Script record_read;
+extern const Script record_write;
 
 }  // namespace lockc::scripts

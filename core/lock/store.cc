@@ -3,7 +3,6 @@
 #include <array>
 
 #include "lock/scripts.h"
-#include "redis/errors.h"
 
 namespace lockc {
 namespace {
@@ -15,11 +14,6 @@ constexpr std::string_view kNoGrace = "0";
 
 std::array<std::string_view, 4> key_list(const KeyNames& keys) {
   return {keys.key, keys.fence, keys.queue, keys.seen};
-}
-
-Error unexpected(const Script& script) {
-  return {Status::kServer, "the server answered " + std::string(script.name) +
-                               " with a reply of another shape than lockc's script gives"};
 }
 
 Result<bool> read_flag(View reply, const Script& script) {
@@ -71,18 +65,6 @@ Result<Inspection> read_inspection(View reply) {
                           reply[i + 3].integer() == 1});
   }
   return seen;
-}
-
-// Passes errors on, and reads the rest.
-template <class T, class Read>
-Node::OnReply reading(Read read, Store::Then<T> then) {
-  return [read = std::move(read), then = std::move(then)](const Result<View>& reply) {
-    if (reply) {
-      then(read(*reply));
-    } else {
-      then(reply.error());
-    }
-  };
 }
 
 }  // namespace
@@ -158,8 +140,11 @@ void Store::renew(const std::vector<Renewal>& items, Then<std::vector<bool>> the
 }
 
 void Store::inspect(const KeyNames& names, Then<Inspection> then) {
-  const auto keys = key_list(names);
-  node_.run(scripts::inspect, keys, {}, {}, reading<Inspection>(&read_inspection, std::move(then)));
+  const auto ask = [this, names](Then<Inspection> answered) {
+    node_.run(scripts::inspect, key_list(names), {}, {},
+              reading<Inspection>(&read_inspection, std::move(answered)));
+  };
+  ask_anew<Inspection>(ask, std::move(then));
 }
 
 void Store::probe(std::string_view channel, Then<bool> then) {

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/types.h"
 #include "lock/key_names.h"
+#include "lock/script_reply.h"
 #include "redis/node.h"
 
 namespace lockc {
@@ -62,9 +62,6 @@ class Store {
  public:
   Store(Node& node, Millis retention)
       : node_(node), retention_(std::to_string(retention.count())) {}
-
-  template <class T>
-  using Then = std::function<void(Result<T>)>;
 
   void acquire(const Named& named, bool wait, const std::string& ticket, Then<AcquireAnswer> then);
   // The quick way to an unfenced lock: true: granted; false: somebody has the key.

@@ -14,14 +14,15 @@ struct Word {
 
 // First words of error replies: redis.io "Error reply" conventions, server.c and script.c of Redis.
 constexpr std::array kWords = {
-    Word{"OOM", Status::kServerOom},        Word{"READONLY", Status::kReadOnly},
-    Word{"NOREPLICAS", Status::kReadOnly},  Word{"MISCONF", Status::kReadOnly},
-    Word{"WRONGTYPE", Status::kWrongType},  Word{"BUSY", Status::kNotReady},
-    Word{"LOADING", Status::kNotReady},     Word{"MASTERDOWN", Status::kNotReady},
-    Word{"CLUSTERDOWN", Status::kNotReady}, Word{"TRYAGAIN", Status::kNotReady},
-    Word{"MOVED", Status::kNotReady},       Word{"ASK", Status::kNotReady},
-    Word{"NOSCRIPT", Status::kNotReady},    Word{"NOAUTH", Status::kDenied},
-    Word{"NOPERM", Status::kDenied},        Word{"WRONGPASS", Status::kDenied},
+    Word{"OOM", Status::kServerOom},         Word{"READONLY", Status::kReadOnly},
+    Word{"NOREPLICAS", Status::kReadOnly},   Word{"MISCONF", Status::kReadOnly},
+    Word{"WRONGTYPE", Status::kWrongType},   Word{"BUSY", Status::kNotReady},
+    Word{"LOADING", Status::kNotReady},      Word{"MASTERDOWN", Status::kNotReady},
+    Word{"CLUSTERDOWN", Status::kNotReady},  Word{"TRYAGAIN", Status::kNotReady},
+    Word{"MOVED", Status::kNotReady},        Word{"ASK", Status::kNotReady},
+    Word{"NOSCRIPT", Status::kNotReady},     Word{"NOAUTH", Status::kDenied},
+    Word{"NOPERM", Status::kDenied},         Word{"WRONGPASS", Status::kDenied},
+    Word{"LOCKCRECORD", Status::kWrongType},
 };
 
 // Errors whose first word is just ERR.

@@ -78,6 +78,8 @@ static int use_the_client(struct before *before) {
   expect(lockc_client_connect(before->client, 2000, NULL) == LOCKC_OK);
   expect(child_try(before->client, "test:fork:child") == LOCKC_OK);
   expect(child_try(before->client, before->rig->key) == LOCKC_BUSY);
+  lockc_client *client = before->client;
+  expect(lockc_client_write(NULL, client, "test:fork:record", 16, "v", 1, NULL, NULL) == LOCKC_OK);
   lockc_queue *queue = NULL;
   expect(lockc_queue_open(&queue, before->client, NULL) == LOCKC_OK);
   const lockc_acquire_options opts = {.struct_size = sizeof opts, .wait_ms = 2000};

@@ -8,6 +8,8 @@ static void freeing_nothing_does_nothing(void **state) {
   lockc_lock_free(NULL);
   lockc_queue_close(NULL);
   lockc_text_free(NULL);
+  lockc_fence_free(NULL);
+  lockc_record_free(NULL);
   lockc_queue_cancel(NULL, 1);
 }
 
@@ -21,6 +23,12 @@ static void accessors_of_nothing_answer(void **state) {
   assert_true(lockc_queue_fd(NULL) < 0);
   (void)lockc_lock_owner(NULL);
   (void)lockc_text_data(NULL);
+  assert_int_equal(lockc_fence_token(NULL), 0);
+  size_t size = 1;
+  assert_non_null(lockc_record_value(NULL, &size));
+  assert_int_equal(size, 0);
+  assert_int_equal(lockc_record_version(NULL), 0);
+  assert_int_equal(lockc_record_token(NULL), 0);
 }
 
 static void missing_client_is_invalid(void **state) {
@@ -28,6 +36,8 @@ static void missing_client_is_invalid(void **state) {
   lockc_lock *lock = (lockc_lock *)-1;
   lockc_queue *queue = (lockc_queue *)-1;
   lockc_text *text = (lockc_text *)-1;
+  lockc_record *record = (lockc_record *)-1;
+  uint64_t version = 1;
   lockc_error *err = NULL;
   assert_status(lockc_client_connect(NULL, 10, &err), LOCKC_E_INVALID);
   assert_error(err, LOCKC_E_INVALID, "client");
@@ -40,6 +50,17 @@ static void missing_client_is_invalid(void **state) {
   assert_status(lockc_client_inspect(&text, NULL, "k", 1, &err), LOCKC_E_INVALID);
   assert_error(err, LOCKC_E_INVALID, "client");
   assert_null(text);
+  assert_status(lockc_client_read(&record, NULL, "k", 1, &err), LOCKC_E_INVALID);
+  assert_error(err, LOCKC_E_INVALID, "client");
+  assert_null(record);
+  assert_status(lockc_client_write(&version, NULL, "k", 1, "", 0, NULL, &err), LOCKC_E_INVALID);
+  assert_error(err, LOCKC_E_INVALID, "client");
+  assert_int_equal(version, 0);
+}
+
+static void missing_fence_is_invalid(void **state) {
+  (void)state;
+  assert_status(lockc_fence_check(NULL, 1), LOCKC_E_INVALID);
 }
 
 static void missing_output_is_invalid(void **state) {
@@ -53,12 +74,17 @@ static void missing_output_is_invalid(void **state) {
   assert_error(err, LOCKC_E_INVALID, "out");
   assert_status(lockc_client_inspect(NULL, rig->client, "k", 1, &err), LOCKC_E_INVALID);
   assert_error(err, LOCKC_E_INVALID, "out");
+  assert_status(lockc_client_read(NULL, rig->client, "k", 1, &err), LOCKC_E_INVALID);
+  assert_error(err, LOCKC_E_INVALID, "out");
+  assert_status(lockc_fence_new(NULL, &err), LOCKC_E_INVALID);
+  assert_error(err, LOCKC_E_INVALID, "out");
 }
 
 static void missing_key_is_invalid(void **state) {
   struct rig *rig = *state;
   lockc_lock *lock = NULL;
   lockc_text *text = NULL;
+  lockc_record *record = NULL;
   lockc_error *err = NULL;
   lockc_queue *queue = open_queue(rig->client);
   assert_status(lockc_client_acquire(&lock, rig->client, NULL, 3, NULL, &err), LOCKC_E_INVALID);
@@ -66,6 +92,10 @@ static void missing_key_is_invalid(void **state) {
   assert_status(lockc_client_acquire(&lock, rig->client, NULL, 0, NULL, &err), LOCKC_E_INVALID);
   assert_error(err, LOCKC_E_INVALID, "key");
   assert_status(lockc_client_inspect(&text, rig->client, NULL, 3, &err), LOCKC_E_INVALID);
+  assert_error(err, LOCKC_E_INVALID, "key");
+  assert_status(lockc_client_read(&record, rig->client, NULL, 3, &err), LOCKC_E_INVALID);
+  assert_error(err, LOCKC_E_INVALID, "key");
+  assert_status(lockc_client_write(NULL, rig->client, NULL, 3, "", 0, NULL, &err), LOCKC_E_INVALID);
   assert_error(err, LOCKC_E_INVALID, "key");
   assert_status(lockc_queue_acquire(queue, 1, NULL, NULL, 3, NULL, &err), LOCKC_E_INVALID);
   assert_error(err, LOCKC_E_INVALID, "key");
@@ -148,6 +178,7 @@ int main(void) {
       cmocka_unit_test(freeing_nothing_does_nothing),
       cmocka_unit_test(accessors_of_nothing_answer),
       cmocka_unit_test(missing_client_is_invalid),
+      cmocka_unit_test(missing_fence_is_invalid),
       with_rig(missing_output_is_invalid),
       with_rig(missing_key_is_invalid),
       with_rig(missing_lock_is_invalid),

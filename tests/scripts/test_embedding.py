@@ -7,7 +7,17 @@ from pathlib import Path
 
 import embedded
 
-NAMES = {"acquire", "release", "requeue", "renew", "drop", "inspect", "probe"}
+NAMES = {
+    "acquire",
+    "release",
+    "requeue",
+    "renew",
+    "drop",
+    "inspect",
+    "probe",
+    "record_read",
+    "record_write",
+}
 
 
 def test_every_script_is_there_and_parts_are_none_of_them(

@@ -65,9 +65,10 @@ struct ScriptCall {
 
 inline std::optional<ScriptCall> read_call(const std::shared_ptr<FakeLink>& link,
                                            const Request& request) {
-  static constexpr std::array kScripts = {&scripts::acquire, &scripts::release, &scripts::requeue,
-                                          &scripts::renew,   &scripts::drop,    &scripts::inspect,
-                                          &scripts::probe};
+  static constexpr std::array kScripts = {
+      &scripts::acquire, &scripts::release,     &scripts::requeue,
+      &scripts::renew,   &scripts::drop,        &scripts::inspect,
+      &scripts::probe,   &scripts::record_read, &scripts::record_write};
   if (request.at(0) == "SET") {
     return ScriptCall{
         .link = link, .keys = {request.at(1)}, .arguments = {request.begin() + 2, request.end()}};

@@ -19,6 +19,8 @@ class Status(IntEnum):
     NOT_HELD = 4
     LOST = 5
     PENDING = 6
+    STALE = 7
+    CONFLICT = 8
     E_INVALID = -1
     E_CLOSED = -2
     E_NOMEM = -3
@@ -95,6 +97,20 @@ class Lost(Error):
     _text = "the lock was lost"
 
 
+class Stale(Error):
+    """A larger token came before this one: the lock has had another holder; nothing was written."""
+
+    status = Status.STALE
+    _text = "a larger token came before"
+
+
+class Conflict(Error):
+    """The record has another version than expected; nothing was written."""
+
+    status = Status.CONFLICT
+    _text = "the record has another version than expected"
+
+
 class Invalid(Error, ValueError):
     """An argument is wrong; nothing was sent."""
 
@@ -159,10 +175,10 @@ class Denied(Error, PermissionError):
 
 
 class WrongType(Error):
-    """The key holds something that is not a lock."""
+    """The key holds something else than what was asked for, a lock or a record."""
 
     status = Status.E_WRONG_TYPE
-    _text = "the key holds something that is not a lock"
+    _text = "the key holds something else"
 
 
 class ServerOOM(Error):
@@ -203,9 +219,9 @@ class Internal(Error):
 _CLASSES: dict[int, type[Error]] = {
     cls.status: cls
     for cls in (
-        Timeout, Busy, Cancelled, NotHeld, Lost, Invalid, Closed, NoMemory, Unreachable, Uncertain,
-        Server, NotReady, ReadOnly, Denied, WrongType, ServerOOM, Unsupported, Limit, Forked,
-        Internal,
+        Timeout, Busy, Cancelled, NotHeld, Lost, Stale, Conflict, Invalid, Closed, NoMemory,
+        Unreachable, Uncertain, Server, NotReady, ReadOnly, Denied, WrongType, ServerOOM,
+        Unsupported, Limit, Forked, Internal,
     )
 }  # fmt: skip
 

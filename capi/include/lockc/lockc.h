@@ -41,6 +41,8 @@ typedef struct lockc_lock lockc_lock;     /* one grant of one key; never acquire
 typedef struct lockc_queue lockc_queue;   /* completion queue of one event loop */
 typedef struct lockc_error lockc_error;   /* the text of a status < 0 */
 typedef struct lockc_text lockc_text;     /* a text that outlives the call */
+typedef struct lockc_fence lockc_fence;   /* the largest token that was let pass */
+typedef struct lockc_record lockc_record; /* what was read: a value, its version and token */
 
 /* 0: done. > 0: an answer that is not success; nothing to log. < 0: no usable answer; *err has the
  * text. What each means, and what is left behind at the server, is in docs/errors.md. */
@@ -53,6 +55,8 @@ enum {
   LOCKC_NOT_HELD = 4,  /* release or extend of a grant that was already given back */
   LOCKC_LOST = 5,      /* the lease ended or another owner has the key: stop working */
   LOCKC_PENDING = 6,   /* accepted; the completion will come */
+  LOCKC_STALE = 7,     /* a larger token came before this one; nothing was written */
+  LOCKC_CONFLICT = 8,  /* the record has another version than expected; nothing was written */
 
   LOCKC_E_INVALID = -1,      /* a bad argument or option; the message names it */
   LOCKC_E_CLOSED = -2,       /* the client or queue is closed */
@@ -61,7 +65,7 @@ enum {
   LOCKC_E_UNCERTAIN = -5,    /* sent, no answer; lockc undoes a late grant by itself */
   LOCKC_E_SERVER = -6,       /* any other error answer; the message quotes it */
   LOCKC_E_DENIED = -7,       /* authentication or ACL */
-  LOCKC_E_WRONG_TYPE = -8,   /* the key holds something that is not a lock of this kind */
+  LOCKC_E_WRONG_TYPE = -8,   /* the key holds something else than what was asked for */
   LOCKC_E_SERVER_OOM = -9,   /* the server is at maxmemory and evicts nothing */
   LOCKC_E_UNSUPPORTED = -10, /* this server or this build cannot do that */
   LOCKC_E_LIMIT = -11,       /* max_waiters is reached */
@@ -233,6 +237,53 @@ LOCKC_API lockc_status lockc_client_inspect(lockc_text **out, lockc_client *clie
                                             size_t key_len, lockc_error **err);
 LOCKC_API const char *lockc_text_data(const lockc_text *text); /* [any] lives as long as text */
 LOCKC_API void lockc_text_free(lockc_text *text);
+
+/* ---- fencing, the resource's side ----
+ *
+ * A token protects only what refuses smaller ones than it has seen. A fence does that for a resource
+ * inside this process; a record does it for data on a Redis or Valkey server. docs/fencing.md has
+ * SQL for tables. */
+
+/* [any] A new fence has seen no token. */
+LOCKC_API lockc_status lockc_fence_new(lockc_fence **out, lockc_error **err);
+/* [any] OK: not smaller than any before, and remembered. STALE: keep the resource from this caller.
+ * E_INVALID: token is 0, that of an unfenced lock. */
+LOCKC_API lockc_status lockc_fence_check(lockc_fence *fence, uint64_t token);
+LOCKC_API uint64_t lockc_fence_token(const lockc_fence *fence); /* [any] the largest so far; 0: none */
+LOCKC_API void lockc_fence_free(lockc_fence *fence);            /* [one] */
+
+/* A record is a hash at the server with the fields value, version and token. The numbers live and die
+ * with the value: a record that was deleted or has expired lets any token pass. A version is never
+ * given twice, also not after that, unless the server's clock was set back. Keys are those of the
+ * client, prefix and all, but no locks: a record has a key of its own, and no expiry unless asked. */
+
+#define LOCKC_RECORD_MAX_VALUE 8388608 /* bytes */
+
+enum { LOCKC_IF_VERSION = 0x1u }; /* flag: only if the record has this version */
+
+typedef struct lockc_write_options {
+  uint32_t struct_size;
+  uint32_t flags;
+  uint64_t token;   /* refused if a larger one wrote before; 0: not fenced; below 2^53 */
+  uint64_t version; /* with LOCKC_IF_VERSION: what the record must have; 0: it must not exist */
+  int64_t ttl_ms;   /* the record expires so long after; 10..one year; 0: its expiry stays as it is */
+} lockc_write_options;
+
+/* [any] Blocks for one answer. OK: *version is the record's new one, larger than any before; version
+ * may be NULL. STALE, CONFLICT: nothing was written; where both are so, STALE. After E_UNCERTAIN it may
+ * have been written; it is never sent twice. value: any bytes, up to LOCKC_RECORD_MAX_VALUE. opts NULL:
+ * writes whatever is there. */
+LOCKC_API lockc_status lockc_client_write(uint64_t *version, lockc_client *client, const char *key,
+                                          size_t key_len, const void *value, size_t value_len,
+                                          const lockc_write_options *opts, lockc_error **err);
+/* [any] Blocks for one answer. No such record: OK, with version 0 and an empty value. */
+LOCKC_API lockc_status lockc_client_read(lockc_record **out, lockc_client *client, const char *key,
+                                         size_t key_len, lockc_error **err);
+/* [any] The bytes live as long as record and are followed by a 0; len may be NULL. */
+LOCKC_API const char *lockc_record_value(const lockc_record *record, size_t *len);
+LOCKC_API uint64_t lockc_record_version(const lockc_record *record); /* [any] 0: there was none */
+LOCKC_API uint64_t lockc_record_token(const lockc_record *record);   /* [any] the largest that wrote it */
+LOCKC_API void lockc_record_free(lockc_record *record);              /* [one] */
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,8 @@ enum class Status : lockc_status {
   kNotHeld = LOCKC_NOT_HELD,
   kLost = LOCKC_LOST,
   kPending = LOCKC_PENDING,
+  kStale = LOCKC_STALE,
+  kConflict = LOCKC_CONFLICT,
   kInvalid = LOCKC_E_INVALID,
   kClosed = LOCKC_E_CLOSED,
   kNoMemory = LOCKC_E_NOMEM,

@@ -8,6 +8,8 @@ namespace {
 TEST(StatusName, KnownNumber_IsItsNameInTheAbi) {
   EXPECT_EQ(status_name(Status::kOk), "OK");
   EXPECT_EQ(status_name(Status::kNotHeld), "NOT_HELD");
+  EXPECT_EQ(status_name(Status::kStale), "STALE");
+  EXPECT_EQ(status_name(Status::kConflict), "CONFLICT");
   EXPECT_EQ(status_name(Status::kServerOom), "E_SERVER_OOM");
 }
 

@@ -53,6 +53,11 @@ TEST_F(InspectTest, BytesThatAreNoUtf8_AreReplaced) {
   EXPECT_NE(json.find("\xef\xbf\xbd"), std::string::npos) << json;
 }
 
+TEST_F(InspectTest, ForgottenScript_IsSentAgain) {
+  EXPECT_EQ(inspect(error("NOSCRIPT x")), "nothing");
+  EXPECT_EQ(rig.call().script, &scripts::inspect);
+}
+
 TEST_F(InspectTest, Refused_TellsTheStatus) { EXPECT_EQ(inspect(error("NOPERM x")), "E_DENIED"); }
 
 }  // namespace

@@ -47,6 +47,7 @@ TEST(ReplyError, FirstWordOrPhrase_GivesTheStatus) {
       {"ERR unknown command 'EVAL'", Status::kUnsupported},
       {"ERR something else", Status::kServer},
       {"LOCKCFENCE unusable fence value", Status::kServer},
+      {"LOCKCRECORD the key holds a hash that is not a record", Status::kWrongType},
       {"BUSYKEY Target key name already exists.", Status::kServer},
       {"BUSYGROUP Consumer Group name already exists", Status::kServer},
       {"", Status::kServer},
