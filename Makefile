@@ -55,7 +55,7 @@ test: ## set-up, build, then all tests
 	$(submake) python go
 	@tools/test.sh
 
-stress: ## the contention tests at their full numbers; takes ten minutes
+stress: ## the tests of contention and faults at full numbers; takes ten minutes
 	@tools/setup.sh build bindings test
 	@$(call cmake,release)
 	$(submake) python go

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the contention tests at their full numbers, and the Go tests of races many times over, on what
-# `make stress` has built. About ten minutes on two cores. Ends with "stress: passed" or "stress: failed".
+# Runs the contention and integration tests at their full numbers, and the Go tests of races many times
+# over, on what `make stress` has built. About ten minutes on two cores. Ends with "stress: passed" or "stress: failed".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 python=$PWD/build/venv/bin/python
@@ -23,8 +23,10 @@ step_go() {
     "$go" test -count=1 "${@:2}" .
 }
 
-LOCKC_SCALE=full step contention \
-  "$python" -m pytest -p no:cacheprovider -q --durations=10 tests/contention
+export LOCKC_SCALE=full
+for suite in contention integration; do
+  step $suite "$python" -m pytest -p no:cacheprovider -q --durations=10 tests/$suite
+done
 step_go "cancel as it is granted" -race -count=20 -run 'CancelledAsItIsGranted|CancelledWhileWaiting'
 GOGC=1 step_go "close amid use and collection" -race -count=5 \
   -run '^TestClose_|^TestDo_Panic|^TestLock_Dropped'

@@ -5,7 +5,6 @@
 #include "lock/claim.h"
 #include "lock/claim_limits.h"
 #include "lock/registry.h"
-#include "redis/errors.h"
 
 namespace lockc {
 
@@ -96,10 +95,9 @@ void Claim::on_renewed(TimePoint sent, const Result<bool>& ours) {
   if (state_ != State::kHeld) return;
   const TimePoint now = registry_.loop_.now();
   if (!ours) {
-    const bool again = is_noscript(ours.error());
     const Millis tenth = std::max(terms_.ttl.millis() / 10, Millis(1));
     const Millis high = std::min(kRetryHigh, tenth);
-    renew_at_ = again ? now : now + registry_.loop_.random().between(high / 2, high);
+    renew_at_ = now + registry_.loop_.random().between(high / 2, high);
   } else if (!*ours) {
     return lose(LossReason::kTaken);
   } else {
@@ -123,24 +121,20 @@ void Claim::on_reconnected() {
 }
 
 void Claim::extend(const std::shared_ptr<Grant>& grant, Ttl ttl, Owed owed) {
-  registry_.watchdog_.renew(
-      shared_from_this(), ttl,
-      [self = shared_from_this(), grant, ttl, owed = std::move(owed)](
-          TimePoint sent, const Result<bool>& ours) mutable {
-        if (grant->loss() != LossReason::kNone) return owed.tell(Status::kLost);
-        if (grant->state_ != Grant::State::kHeld) return owed.tell(Status::kNotHeld);
-        if (!ours && is_noscript(ours.error()) && ++self->noscripts_ <= kMaxNoscripts) {
-          return self->extend(grant, ttl, std::move(owed));
-        }
-        if (!ours) return owed.tell(about(self->key_, ours.error()));
-        if (!*ours) {
-          self->lose(LossReason::kTaken);
-          return owed.tell(Status::kLost);
-        }
-        self->prove(sent + ttl.proven());
-        self->schedule_lease();
-        owed.tell(Status::kOk);
-      });
+  auto then = [self = shared_from_this(), grant, ttl, owed = std::move(owed)](
+                  TimePoint sent, const Result<bool>& ours) mutable {
+    if (grant->loss() != LossReason::kNone) return owed.tell(Status::kLost);
+    if (grant->state_ != Grant::State::kHeld) return owed.tell(Status::kNotHeld);
+    if (!ours) return owed.tell(about(self->key_, ours.error()));
+    if (!*ours) {
+      self->lose(LossReason::kTaken);
+      return owed.tell(Status::kLost);
+    }
+    self->prove(sent + ttl.proven());
+    self->schedule_lease();
+    owed.tell(Status::kOk);
+  };
+  registry_.watchdog_.renew(shared_from_this(), ttl, std::move(then));
 }
 
 void Claim::lose(LossReason reason) {

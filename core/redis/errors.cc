@@ -64,6 +64,10 @@ Status status_of(std::string_view reply) {
   return Status::kServer;
 }
 
+bool says(const Error& error, std::string_view phrase) {
+  return error.message.find(phrase) != std::string::npos;
+}
+
 }  // namespace
 
 Error reply_error(std::string_view reply) {
@@ -74,7 +78,16 @@ Error reply_error(std::string_view reply) {
 }
 
 bool is_noscript(const Error& error) {
-  return error.status == Status::kNotReady && error.message.find(": NOSCRIPT") != std::string::npos;
+  const bool forgotten = error.status == Status::kNotReady && says(error, ": NOSCRIPT");
+  return forgotten || refuses_digests(error);
+}
+
+// Redis 6.2 quotes the command by backticks, later ones by apostrophes.
+bool refuses_digests(const Error& error) {
+  return error.status == Status::kUnsupported
+             ? says(error, ": ERR unknown command 'EVALSHA'") ||
+                   says(error, ": ERR unknown command `EVALSHA`")
+             : error.status == Status::kDenied && says(error, "the 'evalsha' command");
 }
 
 bool may_pass(Status status) {
@@ -83,16 +96,13 @@ bool may_pass(Status status) {
 }
 
 bool may_have_begun(const Error& error) {
-  const auto says = [&](std::string_view phrase) {
-    return error.message.find(phrase) != std::string::npos;
-  };
   switch (error.status) {
     case Status::kUncertain:
       return true;
     case Status::kDenied:
-      return says("in script") || says("executing the script");
+      return says(error, "in script") || says(error, "executing the script");
     case Status::kServer:
-      return !says("LOCKCFENCE");  // that one comes before any write
+      return !says(error, "LOCKCFENCE");  // that one comes before any write
     default:
       return false;
   }

@@ -11,9 +11,12 @@ namespace lockc {
 // "ERR Error running script"; the message quotes the reply.
 Error reply_error(std::string_view reply);
 
-// The server has forgotten the script (restart, SCRIPT FLUSH): nothing was executed, ask again at
-// once.
+// The server runs no script by that digest, because it has forgotten it (restart, SCRIPT FLUSH) or
+// because it refuses digests: nothing was executed, ask again at once, by the text.
 bool is_noscript(const Error& error);
+
+// This server, or this user's rights, know EVAL alone.
+bool refuses_digests(const Error& error);
 
 // Trouble that may pass by itself, so that a waiter tries again: no connection, not ready,
 // read-only, out of memory.

@@ -34,16 +34,31 @@ Node::~Node() = default;
 
 void Node::run(const Script& script, Texts keys, Texts arguments, const Order& order,
                OnReply on_reply) {
-  const bool loaded = loaded_.contains(&script);
+  const bool by_digest = takes_digests_ && loaded_.contains(&script);
   const std::string key_count = std::to_string(keys.size());
   std::vector<std::string_view> request;
   request.reserve(3 + keys.size() + arguments.size());
-  request.push_back(loaded ? "EVALSHA" : "EVAL");
-  request.push_back(loaded ? script.sha1 : script.text);
+  request.push_back(by_digest ? "EVALSHA" : "EVAL");
+  request.push_back(by_digest ? script.sha1 : script.text);
   request.push_back(key_count);
   request.insert(request.end(), keys.begin(), keys.end());
   request.insert(request.end(), arguments.begin(), arguments.end());
+  const bool in_order = order.behind != nullptr || order.grants != nullptr;
+  if (by_digest && !in_order) on_reply = or_by_text(script, keys, arguments, std::move(on_reply));
   send(request, &script, order, std::move(on_reply));
+}
+
+Node::OnReply Node::or_by_text(const Script& script, Texts keys, Texts arguments,
+                               OnReply on_reply) {
+  using Copies = std::vector<std::string>;
+  return [this, &script, keys = Copies(keys.begin(), keys.end()),
+          arguments = Copies(arguments.begin(), arguments.end()),
+          on_reply = std::move(on_reply)](const Result<resp::View>& reply) {
+    if (reply || !is_noscript(reply.error())) return on_reply(reply);
+    const std::vector<std::string_view> same_keys(keys.begin(), keys.end());
+    const std::vector<std::string_view> same_arguments(arguments.begin(), arguments.end());
+    run(script, same_keys, same_arguments, {}, on_reply);
+  };
 }
 
 void Node::command(Texts request, const Order& order, OnReply on_reply) {
@@ -84,6 +99,7 @@ void Node::send(Texts request, const Script* script, const Order& order, OnReply
     if (reply->is_error()) {
       Error error = reply_error(reply->text());
       if (is_noscript(error)) loaded_.erase(script);
+      if (refuses_digests(error)) takes_digests_ = false;
       return on_reply(std::move(error));
     }
     if (script != nullptr) loaded_.insert(script);
@@ -185,7 +201,10 @@ void Node::link_ready(uint64_t serial, ServerIdentity server) {
   // Without a run id nobody can tell, so every new connection may be to another server.
   const bool changed = was_connected_ && (server.run_id.empty() || server.run_id != run_id_);
   run_id_ = std::move(server.run_id);
-  if (changed) loaded_.clear();
+  if (changed) {
+    loaded_.clear();
+    takes_digests_ = true;
+  }
   const bool again = std::exchange(broken_, false) && was_connected_;
   was_connected_ = true;
   backoff_.reset();

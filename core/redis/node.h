@@ -53,8 +53,10 @@ class Node {
         nullptr;  // of the value it names; nullptr: any connection serves
     std::shared_ptr<Route> grants = nullptr;  // of the value it may grant, if it may
   };
-  // Runs a script. on_reply gets the answer, or an Error: the server's refusal by reply_error(),
-  // kUnreachable (not sent) or kUncertain (sent, no answer). Never called before run() returns.
+  // Runs a script, by its digest once the server knows it. on_reply gets the answer, or an Error:
+  // the server's refusal by reply_error(), kUnreachable (not sent) or kUncertain (sent, no answer).
+  // Never called before run() returns. What stands in an order gets is_noscript() errors, too, and
+  // is to be run again by whoever knows that order; all else is sent again here, by its text.
   void run(const Script& script, Texts keys, Texts arguments, const Order& order, OnReply on_reply);
   // The same for any other command.
   void command(Texts request, const Order& order, OnReply on_reply);
@@ -78,6 +80,7 @@ class Node {
  private:
   struct Link;
 
+  OnReply or_by_text(const Script& script, Texts keys, Texts arguments, OnReply on_reply);
   void send(Texts request, const Script* script, const Order& order, OnReply on_reply);
   Link* pick(const Route* route);
   Link& open_link();
@@ -95,6 +98,7 @@ class Node {
   std::vector<std::function<void(Result<std::monostate>)>> connecting_;
   std::weak_ptr<Connection> latest_;
   std::unordered_set<const Script*> loaded_;  // EVALSHA will do
+  bool takes_digests_ = true;
   std::string run_id_;
   bool closed_ = false;
   bool was_connected_ = false;

@@ -17,9 +17,10 @@ from lockc_abi import Client, OpenClient, Option
 from proxy import Proxy
 from redis_server import RedisServer
 from resp import Connection
+from scale import scaled
 from timing import REPLY_MS
 
-TEST_LIMIT = 60
+TEST_LIMIT = scaled(60, 600)
 STDERR = pytest.StashKey[int]()
 
 

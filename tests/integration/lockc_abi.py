@@ -77,6 +77,7 @@ def load() -> ctypes.CDLL:
         "lockc_lock_token": c_uint64,
         "lockc_lock_remaining_ms": c_int64,
         "lockc_lock_owner": c_char_p,
+        "lockc_text_data": c_char_p,
     }
     for name, result in results.items():
         getattr(library, name).restype = result
@@ -185,6 +186,18 @@ class Client:
         check(status, error)
         assert lock.value is not None
         return Lock(lock.value)
+
+    def inspect(self, key: str) -> str:
+        text, error = c_void_p(), c_void_p()
+        name = key.encode()
+        status = LIBRARY.lockc_client_inspect(
+            ctypes.byref(text), self._handle, name, c_size_t(len(name)), ctypes.byref(error)
+        )
+        check(status, error)
+        try:
+            return str(LIBRARY.lockc_text_data(text).decode())
+        finally:
+            LIBRARY.lockc_text_free(text)
 
     def close(self) -> None:
         LIBRARY.lockc_client_close(self._handle)

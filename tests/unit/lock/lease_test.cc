@@ -225,7 +225,9 @@ TEST_F(LeaseTest, Extend_NoAnswer_IsUncertainAndChangesNothing) {
 
 TEST_F(LeaseTest, Extend_ForgottenScript_IsAskedAgain) {
   const Operation one = rig.held(rig.request());
-  const Operation extended = rig.extend(one.grant(), 1min);
+  rig.extend(one.grant(), 1min);
+  rig.answer(renewed({true}));
+  const Operation extended = rig.extend(one.grant(), 2min);
   rig.answer(error("NOSCRIPT No matching script."));
   EXPECT_FALSE(extended.is_told());
   rig.answer(renewed({true}));

@@ -71,6 +71,10 @@ TEST(ReplyError, Message_QuotesTheReplyUpToABound) {
 
 TEST(IsNoscript, OnlyTheAnswerThatSaysSo) {
   EXPECT_TRUE(is_noscript(reply_error("NOSCRIPT No matching script.")));
+  EXPECT_TRUE(
+      is_noscript(reply_error("ERR unknown command 'EVALSHA', with args beginning with: ")));
+  EXPECT_FALSE(is_noscript(reply_error("ERR unknown command 'EVAL', with args beginning with: ")));
+  EXPECT_FALSE(is_noscript(reply_error("NOPERM no permissions to run the 'eval' command")));
   EXPECT_FALSE(is_noscript(reply_error("LOADING Redis is loading")));
   EXPECT_FALSE(is_noscript(reply_error("ERR about NOSCRIPT")));
 }

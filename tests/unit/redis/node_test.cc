@@ -79,15 +79,51 @@ TEST_F(NodeTest, Run_SendsTheTextUntilTheScriptHasRunOnce) {
   EXPECT_THAT(link()->unanswered, ElementsAre(kSha));
 }
 
-TEST_F(NodeTest, Run_ForgottenScript_TellsNotReadyAndSendsTheTextAgain) {
+TEST_F(NodeTest, Run_ForgottenScript_IsSentAgainByItsText) {
   run("A");
   log_in();
   link()->answer("+OK\r\n");
   run("A");
   link()->answer("-NOSCRIPT No matching script.\r\n");
-  run("A");
   EXPECT_THAT(link()->unanswered, ElementsAre(kText));
+  link()->answer("-NOSCRIPT No matching script.\r\n");
+  EXPECT_THAT(link()->unanswered, IsEmpty()) << "but once";
   EXPECT_THAT(ends, ElementsAre("A=OK", "A=E_NOT_READY"));
+}
+
+TEST_F(NodeTest, Run_ForgottenScriptThatStandsInAnOrder_IsTold) {
+  const auto route = std::make_shared<Route>();
+  run("A");
+  log_in();
+  link()->answer("+OK\r\n");
+  run("A", route, route);
+  run("B", route);
+  link()->answer("-NOSCRIPT No matching script.\r\n");
+  EXPECT_EQ(link()->unanswered.size(), 1U) << "nothing of it behind B";
+  EXPECT_THAT(ends, ElementsAre("A=OK", "A=E_NOT_READY"));
+  run("A", route, route);
+  EXPECT_EQ(link()->unanswered.back(), kText);
+}
+
+TEST_F(NodeTest, Run_WhereDigestsAreRefused_SendsTheTextFromThenOn) {
+  for (const char* refusal :
+       {"-ERR unknown command 'EVALSHA', with args beginning with: \r\n",
+        "-ERR unknown command `EVALSHA`, with args beginning with: \r\n",
+        "-NOPERM this user has no permissions to run the 'evalsha' command\r\n",
+        "-NOPERM User u has no permissions to run the 'evalsha' command\r\n"}) {
+    run("A");
+    log_in("run of " + std::string(refusal));
+    link()->answer("+OK\r\n");
+    run("A");
+    EXPECT_THAT(link()->unanswered, ElementsAre(kSha)) << refusal;
+    link()->answer(refusal);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_THAT(link()->unanswered, ElementsAre(kText)) << refusal;
+      link()->answer("+OK\r\n");
+      run("A");
+    }
+    link()->close();
+  }
 }
 
 TEST_F(NodeTest, Run_AfterTheServerChanged_SendsTheTextAgain) {
