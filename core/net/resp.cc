@@ -8,7 +8,7 @@
 namespace lockc::resp {
 namespace {
 
-constexpr size_t kMaxElements = 4096;
+constexpr size_t kMaxElements = 4'096;
 constexpr size_t kMaxUnread = size_t{16} << 20U;
 
 const redisReply* as_reply(const void* node) { return static_cast<const redisReply*>(node); }
@@ -26,11 +26,14 @@ const redisReplyObjectFunctions& default_functions() {
   return functions;
 }
 
-// The type of the second parameter differs between hiredis 0.14 and 1.x. nullptr is "out of memory"
-// to hiredis, a final error.
+// Counts the elements of all arrays of one reply, as they are announced: nested ones could
+// multiply. The type of the second parameter differs between hiredis 0.14 and 1.x. nullptr is "out
+// of memory" to hiredis, a final error.
 template <class Elements>
 void* create_bounded_array(const redisReadTask* task, Elements elements) {
-  if (static_cast<size_t>(elements) > kMaxElements) return nullptr;
+  auto& left = *static_cast<size_t*>(task->privdata);
+  if (static_cast<size_t>(elements) > left) return nullptr;
+  left -= static_cast<size_t>(elements);
   return default_functions().createArray(task, elements);
 }
 
@@ -113,8 +116,11 @@ View View::operator[](size_t index) const {
 
 void Reply::free_reply(void* reply) { freeReplyObject(reply); }
 
-Parser::Parser() : reader_(redisReaderCreateWithFunctions(bounded_functions()), &free_reader) {
+Parser::Parser()
+    : reader_(redisReaderCreateWithFunctions(bounded_functions()), &free_reader),
+      elements_left_(kMaxElements) {
   if (reader_ == nullptr) throw std::bad_alloc();
+  as_reader(reader_.get())->privdata = &elements_left_;
 }
 
 void Parser::free_reader(void* reader) { redisReaderFree(as_reader(reader)); }
@@ -137,6 +143,7 @@ Result<std::unique_ptr<Reply>> Parser::next() {
   }
   if (reply == nullptr) return std::unique_ptr<Reply>();
   unread_ = reader->len - reader->pos;
+  elements_left_ = kMaxElements;
   return std::make_unique<Reply>(reply);
 }
 

@@ -48,11 +48,14 @@ class Reply {
   std::unique_ptr<void, void (*)(void*)> owned_;
 };
 
-// Cuts replies out of a stream of bytes. Bounded against hostile servers: an array has at most
-// 4,096 elements (a length alone would reserve memory), unread input at most 16 MiB.
+// Cuts replies out of a stream of bytes. Bounded against hostile servers: the arrays of a reply
+// have at most 4,096 elements together (a length alone would reserve memory), unread input is at
+// most 16 MiB.
 class Parser {
  public:
   Parser();
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
   // Errors are final: the stream has lost its frame.
   Result<std::monostate> feed(std::string_view bytes);
   // The next whole reply; nullptr if more bytes are needed.
@@ -62,6 +65,7 @@ class Parser {
   static void free_reader(void* reader);
   std::unique_ptr<void, void (*)(void*)> reader_;
   size_t unread_ = 0;
+  size_t elements_left_;  // of the reply that is being read
 };
 
 }  // namespace lockc::resp

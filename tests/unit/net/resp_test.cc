@@ -21,6 +21,10 @@ std::unique_ptr<Reply> parse(std::string_view text) {
   return std::move(*reply);
 }
 
+std::string numbers(size_t count) {
+  return test::array(std::vector<std::string>(count, test::integer(1)));
+}
+
 TEST(AppendRequest, WritesAnArrayOfBulkStringsBehindWhatIsThere) {
   std::string out = "before";
   append_request(out, std::array<std::string_view, 3>{"SET", "", std::string_view("\0\r\n", 3)});
@@ -90,20 +94,32 @@ TEST(Parser, BytesInAnyPortions_GiveTheSameReplies) {
 }
 
 TEST(Parser, HostileInput_IsAFinalError) {
-  for (const std::string text : {
-           "hello\r\n",
-           "\r\n",
-           "HTTP/1.1 200 OK\r\n",
-           "*4097\r\n",
-           "*2147483647\r\n",
-           "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n",
-       }) {
+  const std::vector<std::string> hostile = {
+      "hello\r\n",
+      "\r\n",
+      "HTTP/1.1 200 OK\r\n",
+      "*4097\r\n",
+      "*2147483647\r\n",
+      "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n",
+      test::array({numbers(2048), numbers(2048)}),
+  };
+  for (const std::string& text : hostile) {
     Parser parser;
     const auto fed = parser.feed(text);
     const auto next = parser.next();
     ASSERT_FALSE(fed.ok() && next.ok()) << text;
     EXPECT_EQ(next.error().status, Status::kServer) << text;
     EXPECT_FALSE(parser.feed("+OK\r\n").ok() && parser.next().ok()) << text;
+  }
+}
+
+TEST(Parser, Elements_AreCountedAnewForEachReply) {
+  Parser parser;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(parser.feed(test::array({numbers(4095)})).ok());
+    const auto reply = parser.next();
+    ASSERT_TRUE(reply.ok()) << reply.error().message;
+    EXPECT_EQ((*reply)->view()[0].size(), 4095U);
   }
 }
 
