@@ -103,6 +103,17 @@ class Refused(Exception):
         super().__init__(f"{self.status}: {self.message}")
 
 
+def succeeds(call: Callable[[], None]) -> bool:
+    """Whether a call ends well; one that meets the broken connection itself is told so."""
+    try:
+        call()
+    except Refused as refused:
+        if refused.status in {"E_UNCERTAIN", "E_UNREACHABLE"}:
+            return False
+        raise
+    return True
+
+
 def check(status: int, error: c_void_p) -> None:
     if status != 0:
         raise Refused(status, error)

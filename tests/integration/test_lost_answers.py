@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from lockc_abi import Client, OpenClient, Queue, Refused
+from lockc_abi import Client, OpenClient, Queue, Refused, succeeds
 from proxy import Link, Proxy
 from resp import Connection
 from timing import REPLY_MS, TOLERANCE, Stopwatch, within
@@ -17,6 +19,10 @@ def lose_the_answer(link: Link) -> None:
 
 def lose_the_request(link: Link) -> None:
     link.drop("up")
+
+
+def delay_the_answer(link: Link) -> None:
+    link.hold("down")
 
 
 def test_acquire_without_answer_is_uncertain_and_undone(
@@ -59,13 +65,16 @@ def test_acquire_whose_request_is_lost_leaves_nothing(
     assert raw.call("EXISTS", "key") == 0
 
 
-@pytest.mark.parametrize("loss", [lose_the_answer, lose_the_request, Link.cut, Link.reset])
+@pytest.mark.parametrize(
+    "loss", [lose_the_answer, delay_the_answer, lose_the_request, Link.cut, Link.reset]
+)
 def test_wait_outlives_a_lost_answer_and_holds_once(
     near: Client, proxy: Proxy, raw: Connection, loss: object
 ) -> None:
     fired = proxy.once(b"EVALSHA", loss)  # type: ignore[arg-type]
     lock = near.acquire("key", wait_ms=5000)
     assert fired.is_set()
+    proxy.heal()  # what was delayed comes now
     assert lock.remaining_ms > 0
     assert raw.call("GET", "key")
     lock.release()
@@ -96,6 +105,36 @@ def test_release_without_answer_is_uncertain_and_done_behind(
     lock.release()  # tells the end: it was given back
 
 
+@pytest.mark.parametrize("cut", [Link.cut, Link.reset])
+def test_release_broken_off_ends_the_renewal_and_may_be_repeated(
+    cut: Callable[[Link], None], proxy: Proxy, raw: Connection, open_client: OpenClient
+) -> None:
+    client = open_client(proxy.url, default_ttl_ms=3000)
+    client.acquire("warm-up").release()
+    lock = client.acquire("key")
+    proxy.refuse()
+    proxy.once(b"EVALSHA", cut)
+    with pytest.raises(Refused) as refused:
+        lock.release()
+    assert refused.value.status in {"E_UNCERTAIN", "E_UNREACHABLE"}
+    left = raw.call("PTTL", "key")
+    assert not within(1.2, lambda: raw.call("PTTL", "key") > left)  # it was renewed every second
+    proxy.heal()
+    assert within(HEALED_WITHIN, lambda: succeeds(lock.release))
+    assert raw.call("EXISTS", "key") == 0
+
+
+def test_release_that_never_comes_through_costs_the_ttl(
+    proxy: Proxy, raw: Connection, open_client: OpenClient
+) -> None:
+    client = open_client(proxy.url, default_ttl_ms=1000)
+    lock = client.acquire("key")
+    proxy.drop("up")
+    with pytest.raises(Refused):
+        lock.release()
+    assert within(1.0 + TOLERANCE, lambda: raw.call("EXISTS", "key") == 0)
+
+
 def test_freed_lock_is_released_behind_though_the_line_is_dead(
     near: Client, proxy: Proxy, raw: Connection
 ) -> None:
@@ -123,20 +162,3 @@ def test_cancelled_wait_without_answer_leaves_nothing(
         assert within(HEALED_WITHIN, lambda: raw.call("ZCARD", "lockc:{key}:queue:key") == 0)
     held.release()
     assert raw.call("EXISTS", "key") == 0
-
-
-def test_no_cut_at_any_command_leaves_a_key_without_expiry(
-    near: Client, proxy: Proxy, raw: Connection
-) -> None:
-    statuses = set()
-    for round_number in range(60):
-        proxy.once(b"EVALSHA", Link.cut if round_number % 2 else Link.reset)
-        try:
-            near.acquire("key", wait_ms=2000 if round_number % 3 else 0).release()
-        except Refused as refused:
-            statuses.add(refused.status)
-        for key in raw.call("KEYS", "*"):
-            assert raw.call("PTTL", key) != -1, key
-        proxy.heal()
-    assert statuses <= {"E_UNCERTAIN", "E_UNREACHABLE", "BUSY"}
-    assert within(HEALED_WITHIN, lambda: raw.call("EXISTS", "key") == 0)

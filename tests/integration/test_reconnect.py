@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 from lockc_abi import (
@@ -16,6 +15,7 @@ from lockc_abi import (
     Option,
     Queue,
     Refused,
+    succeeds,
 )
 from proxy import Proxy
 from redis_server import RedisServer
@@ -44,17 +44,6 @@ def take_grant(queue: Queue, limit: float) -> Lock:
 
 def kill_all(raw: Connection, kind: str) -> None:
     raw.call("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")
-
-
-def succeeds(call: Callable[[], None]) -> bool:
-    """Whether a call ends well; one that meets the broken connection itself is told so."""
-    try:
-        call()
-    except Refused as refused:
-        if refused.status in {"E_UNCERTAIN", "E_UNREACHABLE"}:
-            return False
-        raise
-    return True
 
 
 def test_lease_outlives_its_connections(raw: Connection, past: Client) -> None:

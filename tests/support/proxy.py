@@ -106,11 +106,20 @@ class Link:
 
 @dataclass
 class Trigger:
-    """Runs its action once, before bytes with the pattern go on."""
+    """Runs its action once, before the bytes that match go on."""
 
     pattern: bytes
     action: Callable[[Link], None]
+    directions: tuple[str, ...]
+    skip: int
     fired: threading.Event = field(default_factory=threading.Event)
+
+    def matches(self, direction: str, data: bytes) -> bool:
+        """Whether it is to run now; counts what is to be skipped."""
+        if direction not in self.directions or self.pattern not in data:
+            return False
+        self.skip -= 1
+        return self.skip < 0
 
 
 class Proxy:
@@ -184,12 +193,19 @@ class Proxy:
         """Ends delay, drop, hold and refuse; what was held goes on."""
         self._call(self._heal())
 
-    def once(self, pattern: bytes, action: Callable[[Link], None]) -> threading.Event:
+    def once(
+        self,
+        pattern: bytes,
+        action: Callable[[Link], None],
+        direction: str = "both",
+        skip: int = 0,
+    ) -> threading.Event:
         """Runs action on the next link that carries the pattern, before the bytes go on.
 
-        The event that is returned is set then.
+        So many pieces of data that match are let pass first. The event that is returned is set
+        when it has run.
         """
-        trigger = Trigger(pattern, action)
+        trigger = Trigger(pattern, action, directions(direction), skip)
         self._call(self._add(trigger))
         return trigger.fired
 
@@ -266,7 +282,7 @@ class Proxy:
         with contextlib.suppress(ConnectionError):
             while data := await reader.read(65536):
                 link.seen = (link.seen + data)[:SEEN_LIMIT]
-                self._pull_triggers(link, data)
+                self._pull_triggers(link, direction, data)
                 if flow.delay > 0:
                     await asyncio.sleep(flow.delay)
                 while flow.holding:
@@ -279,8 +295,8 @@ class Proxy:
             return
         link.cut()
 
-    def _pull_triggers(self, link: Link, data: bytes) -> None:
-        for trigger in [one for one in self._triggers if one.pattern in data]:
+    def _pull_triggers(self, link: Link, direction: str, data: bytes) -> None:
+        for trigger in [one for one in self._triggers if one.matches(direction, data)]:
             self._triggers.remove(trigger)
             trigger.action(link)
             trigger.fired.set()
