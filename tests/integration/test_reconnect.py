@@ -156,23 +156,6 @@ def test_waiter_keeps_its_place_over_a_reconnect(
         take_grant(second, 2 + TOLERANCE).release()
 
 
-def test_acquire_and_renewal_follow_a_server_that_was_a_replica_for_a_while(
-    own_server: RedisServer, open_client: OpenClient
-) -> None:
-    client = open_client(own_server.url, default_ttl_ms=3000)
-    with own_server.connect() as raw:
-        lock = client.acquire("held")
-        raw.call("REPLICAOF", "127.0.0.1", "1")
-        with Queue(client) as queue:
-            queue.acquire(1, "key", wait_ms=5000)
-            assert queue.poll(1000) is None
-            raw.call("REPLICAOF", "NO", "ONE")
-            take_grant(queue, 1 + TOLERANCE).release()
-        assert within(1.5, lambda: raw.call("PTTL", "held") > 2500)
-        assert lock.remaining_ms > 0
-        lock.release()
-
-
 def test_restarted_server_has_lost_the_lease(
     own_server: RedisServer, open_client: OpenClient
 ) -> None:
