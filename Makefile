@@ -81,8 +81,10 @@ model: ## search the protocol's states for a way to break it
 	$(call need,c++)
 	@tests/model/run.sh
 
-bench: ## measure all workloads against the raw limit
+bench: ## measure all workloads against the raw limit, and other libraries
 	@tools/setup.sh build bindings bench
+	@tools/setup.sh rivals || echo "bench: some libraries will be unavailable"
+	@$(VENV)/bin/python bench/rivals/setup.py
 	@$(call cmake,release,-DLOCKC_BENCH=ON)
 	$(submake) python go
 	@$(VENV)/bin/python bench/run.py

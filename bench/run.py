@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Measures lockc against what the machine allows, on a private server, round by round.
+"""Measures lockc against what the machine allows, and beside other libraries, round by round.
 
 docs/benchmarks.md says what the workloads and figures mean. Ratios are taken within a round; the
-median of the rounds is told. Fails if a target can't be measured, or if two holders overlapped.
+median of the rounds is told. Fails if a target of the project's own can't be measured, or if two
+holders of one key overlapped in it. What other libraries can't do is told.
 """
 
 from __future__ import annotations
@@ -12,22 +13,19 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
 
 from harness.cores import PLACEMENTS
-from harness.figures import Figures
-from harness.measure import measure
 from harness.plan import Target, Workload, read_targets, read_workloads
+from harness.play import play
 from harness.report import Result, machine, write_json
-from harness.runner import RunnerFailed
+from harness.runner import refine_timers
 from harness.server import Server
 
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
-QUIET = 0.1  # cores that others may use; a noisier run is repeated
 REPEATS = 2
 
 
@@ -67,58 +65,37 @@ def build_go_runner(build: Path) -> str | None:
     return done.stderr.strip() or "go build failed" if done.returncode else None
 
 
-def measure_quietly(
-    server: Server, workload: Workload, target: Target, folder: Path, repeats: int
-) -> Figures:
-    """The least disturbed of a few tries."""
-    tries: list[Figures] = []
-    while not tries or (tries[-1]["foreign_cpu"] > QUIET and len(tries) <= repeats):
-        tries.append(measure(server, workload, target, folder))
-    return min(tries, key=lambda figures: figures["foreign_cpu"])
-
-
-def play(
-    server: Server, workload: Workload, targets: list[Target], rounds: int, repeats: int
-) -> Result:
-    result = Result(workload)
-    with tempfile.TemporaryDirectory(prefix="lockc-bench-") as folder:
-        for _ in range(workload.rounds or rounds):
-            for target in targets:
-                if target.name in result.missing:
-                    continue
-                try:
-                    figures = measure_quietly(server, workload, target, Path(folder), repeats)
-                except (RunnerFailed, OSError) as error:
-                    result.missing[target.name] = str(error)
-                    result.rounds.pop(target.name, None)
-                    continue
-                result.rounds.setdefault(target.name, []).append(figures)
-    return result
-
-
-def chosen_targets(workload: Workload, given: str | None) -> list[str]:
-    """Those of the workload, or the given ones behind what they are compared with."""
-    if not given:
-        return workload.targets
-    return list(dict.fromkeys([*workload.ratios.values(), *given.split(",")]))
-
-
-def play_all(server: Server, given: argparse.Namespace, about: dict[str, object]) -> list[Result]:
-    build = given.build.resolve()
+def all_targets(server: Server, build: Path, more: list[Path]) -> dict[str, Target]:
     scripts = ROOT / "core/lock/scripts"
     places = {
         "bench": str(BENCH),
         "build": str(build / "bench"),
         "library": str(build),
         "python": sys.executable,
+        "rivals": str(build / "bench/rivals"),
         "acquire": server.load_script(scripts / "acquire.lua"),
         "release": server.load_script(scripts / "release.lua"),
     }
-    targets = read_targets([BENCH / "targets.json", *given.more], places)
+    return read_targets([BENCH / "targets.json", BENCH / "rivals/targets.json", *more], places)
+
+
+def chosen_targets(
+    workload: Workload, given: str | None, targets: dict[str, Target]
+) -> list[Target]:
+    """Those of the workload, or the given ones behind what they are compared with."""
+    if given:
+        names = [*workload.ratios.values(), *given.split(",")]
+    else:
+        rivals = [name for name, target in targets.items() if target.rival and workload.rivals]
+        names = [*workload.targets, *rivals]
+    return [targets[name] for name in dict.fromkeys(names)]
+
+
+def play_all(server: Server, given: argparse.Namespace) -> list[Result]:
+    targets = all_targets(server, given.build.resolve(), given.more)
     workloads = read_workloads(BENCH / "workloads.json")
-    names = given.workloads.split(",") if given.workloads else workloads
     results = []
-    for name in names:
+    for name in given.workloads.split(",") if given.workloads else workloads:
         workload = workloads[name]
         if given.quick and workload.quick is None:
             continue
@@ -129,49 +106,55 @@ def play_all(server: Server, given: argparse.Namespace, about: dict[str, object]
         result = play(
             server,
             workload,
-            [targets[name] for name in chosen_targets(workload, given.targets)],
+            chosen_targets(workload, given.targets, targets),
             given.rounds or (3 if given.quick else 5),
             0 if given.quick else REPEATS,
         )
         print(result.table(), flush=True)
         results.append(result)
-    out = given.out or build / "bench" / ("quick.json" if given.quick else "full.json")
-    write_json(out, about, results)
     return results
+
+
+def conclude(results: list[Result], seconds: float) -> int:
+    for result in results:
+        print("\n".join(result.lines()))
+    own = sum(result.overlaps(rivals=False) for result in results)
+    theirs = sum(result.overlaps(rivals=True) for result in results)
+    rows = [row for result in results for rounds in result.rounds.values() for row in rounds]
+    acquisitions = sum(row.get("acquisitions", 0) for row in rows)
+    noise = max((row["foreign_cpu"] for row in rows), default=0.0)
+    print(f"{own:.0f} overlapping holders in {acquisitions:.0f} acquisitions", end="")
+    print(f", and {theirs:.0f} with other libraries" if theirs else "")
+    print(f"{len(rows)} runs in {seconds:.0f} s; others used up to {noise:.2f} cores meanwhile")
+    unavailable = {target.name: target.unavailable for r in results for target in r.unavailable}
+    for name, reason in unavailable.items():
+        print(f"bench: unavailable {name}: {reason}")
+    failed = 0
+    for result in results:
+        for name, reason in result.missing.items():
+            print(f"bench: not measured {result.workload.name}.{name}: {reason}")
+            failed += not result.targets[name].rival
+    return 1 if own or failed or not rows else 0
 
 
 def main() -> int:
     given = arguments()
     began = time.monotonic()
-    no_go = build_go_runner(given.build.resolve())
+    refine_timers()
+    build = given.build.resolve()
+    no_go = build_go_runner(build)
     if no_go:
         print(f"lockc-go: {no_go}", file=sys.stderr)
     server = Server(given.server)
     try:
         about = machine(server.version)
         print(" ".join(f"{name}={value}" for name, value in about.items()), end="\n\n")
-        results = play_all(server, given, about)
+        results = play_all(server, given)
     finally:
         server.stop()
+    out = given.out or build / "bench" / ("quick.json" if given.quick else "full.json")
+    write_json(out, about, results)
     return conclude(results, time.monotonic() - began)
-
-
-def conclude(results: list[Result], seconds: float) -> int:
-    for result in results:
-        print("\n".join(result.lines()))
-    rows = [row for result in results for rounds in result.rounds.values() for row in rounds]
-    locking = [row for row in rows if "overlaps" in row]
-    overlaps = sum(row["overlaps"] for row in locking)
-    noise = max((row["foreign_cpu"] for row in rows), default=0.0)
-    acquisitions = sum(row["acquisitions"] for row in locking)
-    print(f"{overlaps:.0f} overlapping holders in {acquisitions:.0f} acquisitions")
-    print(f"{len(rows)} runs in {seconds:.0f} s; others used up to {noise:.2f} cores meanwhile")
-    missing = [
-        (result.workload.name, *item) for result in results for item in result.missing.items()
-    ]
-    for workload, target, reason in missing:
-        print(f"not measured: {workload}.{target}: {reason}", file=sys.stderr)
-    return 1 if overlaps or missing or not rows else 0
 
 
 if __name__ == "__main__":

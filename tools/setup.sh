@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the project needs and what isn't there yet: system packages by apt-get, Python tools
 # into build/venv. Does nothing, quickly, when all is there.
-#   tools/setup.sh [build] [bindings] [test] [lint] [bench]     without arguments: all
+#   tools/setup.sh [build] [bindings] [test] [lint] [bench] [rivals]     without arguments:
+#   all but rivals, which are what other libraries of `make bench` need
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,6 +11,7 @@ declare -A packages=(
   [bindings]="golang-go python3-dev python3-venv redis-server"
   [test]="libcmocka-dev libgmock-dev libgtest-dev liblua5.1-0-dev zsh"
   [bench]="libbenchmark-dev"
+  [rivals]="default-jdk-headless maven nodejs npm"
   [lint]="abigail-tools clang-format-14 clang-tidy-14 shellcheck swig"
 )
 [ $# -gt 0 ] || set -- build bindings test lint bench
@@ -24,7 +26,10 @@ have_otherwise() {
     golang-go)
       minor=$(go env GOVERSION 2>/dev/null | sed -n 's/^go1\.\([0-9]*\).*/\1/p')
       [ "${minor:-0}" -ge 19 ] ;;
-    cmake | make | pkg-config | shellcheck | swig) command -v "$1" >/dev/null ;;
+    cmake | make | npm | pkg-config | shellcheck | swig) command -v "$1" >/dev/null ;;
+    default-jdk-headless) command -v javac >/dev/null ;;
+    maven) command -v mvn >/dev/null ;;
+    nodejs) command -v node >/dev/null ;;
     redis-server) [ -x "${LOCKC_REDIS_SERVER:-}" ] || command -v redis-server >/dev/null ;;
     *) return 1 ;;
   esac

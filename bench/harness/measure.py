@@ -65,8 +65,9 @@ def _play(server: Server, workload: Workload, target: Target, folder: Path, **mo
     switches = _switches()
     try:
         for n in range(workload.processes):
+            words = {**load, "process": n}
             log = folder / f"{n}.log"
-            runners.append(Runner(target.command, {**load, "process": n}, log, target.environment))
+            runners.append(Runner(target.command, words, log, target.environment))
         for runner in runners:
             runner.wait_for("ready")
         resident = sum(runner.resident_bytes() for runner in runners)
@@ -98,7 +99,7 @@ def _switches() -> int:
 def _locking(run: Run, workload: Workload, target: Target) -> Figures:
     number = len(run.acquisitions)
     if number == 0:
-        raise RunnerFailed(f"{target.name}: nothing was acquired")
+        raise RunnerFailed("nothing was acquired")
     found: Figures = {
         "acquisitions": number,
         "overlaps": figures.overlaps(run.acquisitions, workload.load["keys"] == "one"),
@@ -117,7 +118,7 @@ def _locking(run: Run, workload: Workload, target: Target) -> Figures:
 def _renewal(run: Run, target: Target) -> Figures:
     renewed = run.after.calls_since(run.before).get("pexpire", 0)
     if renewed == 0:
-        raise RunnerFailed(f"{target.name}: nothing was renewed")
+        raise RunnerFailed("nothing was renewed")
     return {
         "renewed": renewed,
         "server_us_per_key": run.server_us / renewed,

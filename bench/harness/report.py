@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import statistics
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .figures import Figures
-from .plan import Workload
+from .plan import Target, Workload
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,21 @@ class Result:
     """All rounds of one workload. A target that failed has a reason instead of rounds."""
 
     workload: Workload
+    targets: dict[str, Target]
     rounds: dict[str, list[Figures]] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def unavailable(self) -> list[Target]:
+        return [target for target in self.targets.values() if target.unavailable]
+
+    def overlaps(self, *, rivals: bool) -> float:
+        return sum(
+            row.get("overlaps", 0)
+            for name, rows in self.rounds.items()
+            for row in rows
+            if self.targets[name].rival == rivals
+        )
 
     def summary(self, target: str) -> dict[str, Summary]:
         """Medians of the reported figures; ratios are taken within a round."""
@@ -98,26 +112,36 @@ def machine(server_version: str) -> dict[str, object]:
 
 
 def write_json(path: Path, about: dict[str, object], results: list[Result]) -> None:
-    document = {
-        "machine": about,
-        "workloads": [
-            {
-                "name": result.workload.name,
-                "processes": result.workload.processes,
-                "load": result.workload.load,
-                "targets": {
-                    target: {
-                        "summary": {
-                            name: vars(summary) for name, summary in result.summary(target).items()
-                        },
-                        "rounds": rows,
-                    }
-                    for target, rows in result.rounds.items()
-                },
-                "missing": result.missing,
-            }
-            for result in results
-        ],
-    }
+    document = {"machine": about, "workloads": [_document(result) for result in results]}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(document, indent=1) + "\n")
+    path.write_text(json.dumps(_finite(document), indent=1, allow_nan=False) + "\n")
+
+
+def _document(result: Result) -> dict[str, object]:
+    return {
+        "name": result.workload.name,
+        "processes": result.workload.processes,
+        "cores": result.workload.cores,
+        "load": result.workload.load,
+        "ratios": result.workload.ratios,
+        "targets": {
+            name: {
+                "rival": result.targets[name].rival,
+                "version": result.targets[name].version,
+                "summary": {key: vars(value) for key, value in result.summary(name).items()},
+                "rounds": rows,
+            }
+            for name, rows in result.rounds.items()
+        },
+        "missing": result.missing,
+        "unavailable": {target.name: target.unavailable for target in result.unavailable},
+    }
+
+
+def _finite(value: object) -> object:
+    """JSON has no infinity: how much fairer than one that got none is null."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

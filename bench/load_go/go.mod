@@ -1,0 +1,3 @@
+module lockc-bench/load
+
+go 1.19
