@@ -22,6 +22,7 @@ type Client struct {
 	connectTimeout time.Duration
 	replyTimeout   time.Duration
 	parked         int32 // releases that keep a thread at this moment
+	questions      chan struct{}
 }
 
 // Releases beyond so many at a time go through the queue instead of keeping a thread each.
@@ -56,6 +57,7 @@ func Open(url string, options *Options) (*Client, error) {
 		client: handle, poller: poller,
 		connectTimeout: orDefault(options.ConnectTimeout, time.Second),
 		replyTimeout:   orDefault(options.ReplyTimeout, time.Second),
+		questions:      make(chan struct{}, maxQuestions),
 	}, nil
 }
 

@@ -53,6 +53,9 @@ const (
 	WaitForever = C.LOCKC_WAIT_FOREVER
 )
 
+// The flag of a write.
+const IfVersion = C.LOCKC_IF_VERSION
+
 // Kinds of an Answer from a queue, and reasons of a loss.
 const (
 	DoneAcquire = C.LOCKC_DONE_ACQUIRE
@@ -92,13 +95,13 @@ var _ = [1]struct{}{}[unsafe.Sizeof(Answer{})-C.sizeof_lockc_go_answer]
 
 /* Handles are numbers in Go. */
 %typemap(gotype) lockc_client *, lockc_queue *, lockc_lock *, lockc_error *, lockc_text *,
-                 const lockc_queue *, const lockc_lock *, const lockc_error *,
-                 const lockc_text * "uintptr"
+                 lockc_record *, const lockc_queue *, const lockc_lock *, const lockc_error *,
+                 const lockc_text *, const lockc_record * "uintptr"
 %typemap(in) lockc_client *, lockc_queue *, lockc_lock *, lockc_error *, lockc_text *,
-             const lockc_queue *, const lockc_lock *, const lockc_error *,
-             const lockc_text * %{ $1 = ($1_ltype)$input; %}
-%typemap(out) lockc_client *, lockc_queue *, lockc_text * %{ $result = $1; %}
-%typemap(goout) lockc_client *, lockc_queue *, lockc_text * ""
+             lockc_record *, const lockc_queue *, const lockc_lock *, const lockc_error *,
+             const lockc_text *, const lockc_record * %{ $1 = ($1_ltype)$input; %}
+%typemap(out) lockc_client *, lockc_queue *, lockc_text *, lockc_record * %{ $result = $1; %}
+%typemap(goout) lockc_client *, lockc_queue *, lockc_text *, lockc_record * ""
 
 %typemap(gotype) lockc_go_answer *answer "*Answer"
 %typemap(in) lockc_go_answer *answer %{ $1 = ($1_ltype)$input; %}
@@ -112,11 +115,14 @@ var _ = [1]struct{}{}[unsafe.Sizeof(Answer{})-C.sizeof_lockc_go_answer]
   $1 = ($1_ltype)$input.array;
   $2 = ($2_ltype)$input.len;
 %}
+%apply (char *buffer, size_t capacity) { (const char *value, size_t value_len) };
 %apply (char *STRING, size_t LENGTH) { (const char *key, size_t key_len) };
 
 %rename(Open) lockc_go_open;
 %rename(Connect) lockc_go_connect;
 %rename(Inspect) lockc_go_inspect;
+%rename(Read) lockc_go_read;
+%rename(Write) lockc_go_write;
 %rename(QueueOpen) lockc_go_queue_open;
 %rename(QueueDup) lockc_go_queue_dup;
 %rename(QueueAcquire) lockc_go_acquire;
@@ -127,6 +133,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(Answer{})-C.sizeof_lockc_go_answer]
 %rename(ErrorTake) lockc_go_error_take;
 %rename(TextSize) lockc_go_text_size;
 %rename(TextTake) lockc_go_text_take;
+%rename(RecordSize) lockc_go_record_size;
+%rename(RecordTake) lockc_go_record_take;
 %ignore lockc_go_given;
 %ignore lockc_go_key;
 %ignore lockc_go_copy;
@@ -141,6 +149,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(Answer{})-C.sizeof_lockc_go_answer]
 %rename(LockRemaining) lockc_lock_remaining_ms;
 %rename(LockLostReason) lockc_lock_lost_reason;
 %rename(ErrorFree) lockc_error_free;
+%rename(RecordVersion) lockc_record_version;
+%rename(RecordToken) lockc_record_token;
 
 void lockc_client_close(lockc_client *client);
 void lockc_queue_close(lockc_queue *queue);
@@ -149,3 +159,5 @@ void lockc_lock_free(lockc_lock *lock);
 int64_t lockc_lock_remaining_ms(const lockc_lock *lock);
 int32_t lockc_lock_lost_reason(const lockc_lock *lock);
 void lockc_error_free(lockc_error *err);
+uint64_t lockc_record_version(const lockc_record *record);
+uint64_t lockc_record_token(const lockc_record *record);

@@ -15,7 +15,9 @@ constexpr bool kMovesOnly =
     !std::is_copy_constructible_v<Handle> && std::is_nothrow_destructible_v<Handle>;
 
 static_assert(kMovesOnly<lockc::Client> && kMovesOnly<lockc::Lock> && kMovesOnly<lockc::Queue> &&
-              kMovesOnly<lockc::Outcome> && kMovesOnly<lockc::Completion>);
+              kMovesOnly<lockc::Outcome> && kMovesOnly<lockc::Completion> &&
+              kMovesOnly<lockc::Fence>);
+static_assert(std::is_aggregate_v<lockc::WriteOptions>);
 static_assert(std::is_aggregate_v<lockc::ClientOptions>);
 static_assert(std::is_aggregate_v<lockc::AcquireOptions>);
 static_assert(std::is_base_of_v<std::runtime_error, lockc::Error>);

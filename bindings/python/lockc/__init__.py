@@ -8,7 +8,7 @@ A held lock is renewed in the background while it is needed, handed back when th
 and free again by itself after its holder died. `lockc.aio` has the same for asyncio.
 """
 
-from . import _core, aio
+from . import _core, aio, fence
 from .client import Client, Held, Lock, LostEvent
 from .errors import (
     Busy,
@@ -36,6 +36,7 @@ from .errors import (
     Unsupported,
     WrongType,
 )
+from .fence import Fence, Record
 
 __all__ = [
     "Busy",
@@ -45,6 +46,7 @@ __all__ = [
     "Conflict",
     "Denied",
     "Error",
+    "Fence",
     "Forked",
     "Held",
     "Internal",
@@ -57,6 +59,7 @@ __all__ = [
     "NotHeld",
     "NotReady",
     "ReadOnly",
+    "Record",
     "Server",
     "ServerOOM",
     "Stale",
@@ -67,6 +70,7 @@ __all__ = [
     "Unsupported",
     "WrongType",
     "aio",
+    "fence",
 ]
 
 

@@ -111,6 +111,17 @@ def text(name: str, value: str | None) -> str | None:
     return value
 
 
+def value(given: bytes) -> bytes:
+    """Checks the value of a record: bytes, since nothing but bytes comes back.
+
+    Raises:
+        Invalid: It is of another type.
+    """
+    if not isinstance(given, bytes):
+        raise Invalid(f"value must be bytes, not {type(given).__name__}")
+    return given
+
+
 def key(value: Key) -> bytes:
     """Converts a key: a str becomes UTF-8, bytes stay as they are.
 

@@ -17,6 +17,7 @@ from ._base import BaseClient, BaseHeld, BaseLostEvent, leave, loss_of, wait_ms
 from ._options import UNSET, Key, Unset
 from ._port import Port
 from .errors import Error, Invalid, NotHeld, Timeout
+from .fence import Record, write_terms
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Generator
@@ -261,6 +262,30 @@ class Client(BaseClient[Lock]):
         text = await asyncio.to_thread(self._core.inspect, _options.key(key))
         found: dict[str, Any] = json.loads(text)
         return found
+
+    async def read(self, key: Key) -> Record:
+        """Reads a record, as lockc.Client.read(), in a helper thread."""
+        return Record(*await asyncio.to_thread(self._core.read, _options.key(key)))
+
+    async def write(
+        self,
+        key: Key,
+        value: bytes,
+        *,
+        token: int | None = None,
+        version: int | None = None,
+        ttl: float | None = None,
+    ) -> int:
+        """Writes a record, as lockc.Client.write(), in a helper thread.
+
+        A task that is cancelled meanwhile leaves it open whether the record was written.
+        """
+        return await asyncio.to_thread(
+            self._core.write,
+            _options.key(key),
+            _options.value(value),
+            **write_terms(token, version, ttl),
+        )
 
     async def close(self) -> None:
         """Gives back what is held and ends the client; operations that wait raise Closed.

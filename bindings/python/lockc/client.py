@@ -9,6 +9,7 @@ from . import _core, _options
 from ._base import BaseClient, BaseHeld, BaseLostEvent, leave, loss_of, wait_ms
 from ._options import UNSET, Key, Unset
 from .errors import Error, NotHeld, Timeout
+from .fence import Record, write_terms
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -195,6 +196,52 @@ class Client(BaseClient[Lock]):
         """
         found: dict[str, Any] = json.loads(self._core.inspect(_options.key(key)))
         return found
+
+    def read(self, key: Key) -> Record:
+        """Reads a record. Blocks for one answer.
+
+        Returns:
+            Its value, version and token; version 0 and an empty value where there is none.
+
+        Raises:
+            WrongType: The key holds something that is not a record.
+            Error: The server's trouble, as a class of its own each.
+        """
+        return Record(*self._core.read(_options.key(key)))
+
+    def write(
+        self,
+        key: Key,
+        value: bytes,
+        *,
+        token: int | None = None,
+        version: int | None = None,
+        ttl: float | None = None,
+    ) -> int:
+        """Writes a record, if its guards let this writer pass. Blocks for one answer.
+
+        Args:
+            key: A key of its own, not that of the lock.
+            value: Up to 8 MiB.
+            token: `held.token` of the lock that protects the record: refused if a larger one wrote
+                before. None: not fenced.
+            version: What the record must have; 0: there must be none. None: whichever.
+            ttl: Seconds until the record expires, 0.01 to a year. None: its expiry stays as it is,
+                and a new record has none.
+
+        Returns:
+            The record's new version, larger than any before.
+
+        Raises:
+            Stale: A larger token wrote before. Nothing was written.
+            Conflict: The record has another version. Nothing was written.
+            Uncertain: No answer: it was written or not; it is never sent twice.
+            Invalid: An argument is wrong; 0, the token of an unfenced lock, is none.
+            WrongType: The key holds something that is not a record.
+        """
+        return self._core.write(
+            _options.key(key), _options.value(value), **write_terms(token, version, ttl)
+        )
 
     def close(self) -> None:
         """Gives back what is held and ends the client; operations that wait raise Closed.

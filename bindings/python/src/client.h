@@ -15,6 +15,12 @@
 
 namespace lockc::python {
 
+struct Record {
+  std::string value;
+  uint64_t version;
+  uint64_t token;
+};
+
 // Every method needs the GIL, which also guards the members; calls that may block release it.
 class Client {
  public:
@@ -26,6 +32,10 @@ class Client {
   void connect(int64_t timeout_ms);
   // One JSON object.
   std::string inspect(const std::string& key);
+  Record read(const std::string& key);
+  // Returns the new version.
+  uint64_t write(const std::string& key, const std::string& value,
+                 const lockc_write_options& options);
   // Ends the handle once no call uses it any more; may be repeated.
   void close();
   bool closed() const { return handle_ == nullptr; }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "client.h"
+#include "fence.h"
 #include "grant.h"
 #include "lock.h"
 #include "queue.h"
@@ -70,6 +71,17 @@ std::shared_ptr<Request> make_request(const py::bytes& key, int64_t ttl_ms,
   return std::make_shared<Request>(Request{std::string(key), options});
 }
 
+uint64_t write_record(Client& client, const py::bytes& key, const py::bytes& value, uint64_t token,
+                      std::optional<uint64_t> version, int64_t ttl_ms) {
+  lockc_write_options options{};
+  options.struct_size = sizeof options;
+  if (version.has_value()) options.flags |= LOCKC_IF_VERSION;
+  options.version = version.value_or(0);
+  options.token = token;
+  options.ttl_ms = ttl_ms;
+  return client.write(key, value, options);
+}
+
 void bind_client(py::module_& module) {
   py::class_<Client, std::shared_ptr<Client>>(module, "Client")
       .def(py::init(&make_client), "url"_a, py::kw_only(), "username"_a, "password"_a,
@@ -82,6 +94,15 @@ void bind_client(py::module_& module) {
           "inspect",
           [](Client& client, const py::bytes& key) { return py::bytes(client.inspect(key)); },
           "key"_a)
+      .def(
+          "read",
+          [](Client& client, const py::bytes& key) {
+            const Record record = client.read(key);
+            return py::make_tuple(py::bytes(record.value), record.version, record.token);
+          },
+          "key"_a)
+      .def("write", &write_record, "key"_a, "value"_a, py::kw_only(), "token"_a, "version"_a,
+           "ttl_ms"_a)
       .def("close", &Client::close)
       .def_property_readonly("closed", &Client::closed);
 
@@ -89,6 +110,13 @@ void bind_client(py::module_& module) {
       .def(py::init(&make_request), "key"_a, py::kw_only(), "ttl_ms"_a, "renew"_a, "fair"_a,
            "owner"_a, "max_hold_ms"_a, "spin"_a, "max_tries"_a, "fenced"_a, "permissive"_a)
       .def_property_readonly("key", [](const Request& request) { return py::bytes(request.key); });
+}
+
+void bind_fence(py::module_& module) {
+  py::class_<Fence>(module, "Fence")
+      .def(py::init<>())
+      .def("check", &Fence::check, "token"_a)
+      .def_property_readonly("token", &Fence::token);
 }
 
 void bind_locks(py::module_& module) {
@@ -128,6 +156,7 @@ void bind_queue(py::module_& module) {
 
 PYBIND11_MODULE(_core, module) {
   bind_client(module);
+  bind_fence(module);
   bind_locks(module);
   bind_queue(module);
   module.def("version", &lockc_version);

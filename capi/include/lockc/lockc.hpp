@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lockc/fence.hpp"
 #include "lockc/lockc.h"
 #include "lockc/options.hpp"
 #include "lockc/outcome.hpp"
@@ -165,6 +166,42 @@ class Client {
     const detail::Handle<lockc_text> owned(text);
     if (!outcome) throw Error(outcome);
     return lockc_text_data(text);
+  }
+
+  // [any] What the record at a key holds; blocks for one answer. Version 0: there is none. Throws
+  // Error.
+  Record read(std::string_view key) {
+    Outcome outcome;
+    Record record = read(key, outcome);
+    if (!outcome) throw Error(outcome, key);
+    return record;
+  }
+  Record read(std::string_view key, Outcome& outcome) {
+    lockc_record* record = nullptr;
+    outcome = detail::ask([&](lockc_error** error) {
+      return lockc_client_read(&record, get(), key.data(), key.size(), error);
+    });
+    return detail::take(record);
+  }
+
+  // [any] Writes a record, and returns its new version; blocks for one answer. Throws Error:
+  // kStale, kConflict, or a failure. After kUncertain it may be written; it is never sent twice.
+  std::uint64_t write(std::string_view key, std::string_view value,
+                      const WriteOptions& options = {}) {
+    Outcome outcome;
+    const std::uint64_t version = write(key, value, options, outcome);
+    if (!outcome) throw Error(outcome, key);
+    return version;
+  }
+  std::uint64_t write(std::string_view key, std::string_view value, const WriteOptions& options,
+                      Outcome& outcome) noexcept {
+    const lockc_write_options c = detail::to_c(options);
+    std::uint64_t version = 0;
+    outcome = detail::ask([&](lockc_error** error) {
+      return lockc_client_write(&version, get(), key.data(), key.size(), value.data(), value.size(),
+                                &c, error);
+    });
+    return version;
   }
 
   // [one] Gives back what is held, ends what is outstanding with kClosed, and the client; waits for

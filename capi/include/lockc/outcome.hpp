@@ -69,6 +69,8 @@ struct Free {
   void operator()(lockc_error* error) const noexcept { lockc_error_free(error); }
   void operator()(lockc_lock* lock) const noexcept { lockc_lock_free(lock); }
   void operator()(lockc_text* text) const noexcept { lockc_text_free(text); }
+  void operator()(lockc_fence* fence) const noexcept { lockc_fence_free(fence); }
+  void operator()(lockc_record* record) const noexcept { lockc_record_free(record); }
   void operator()(lockc_queue* queue) const noexcept { lockc_queue_close(queue); }
   void operator()(lockc_client* client) const noexcept { lockc_client_close(client); }
 };

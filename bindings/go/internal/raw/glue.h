@@ -67,6 +67,31 @@ static inline lockc_text* lockc_go_inspect(lockc_client* client, const char* key
   return text;
 }
 
+static inline lockc_record* lockc_go_read(lockc_client* client, const char* key, size_t key_len,
+                                          lockc_go_answer* answer) {
+  lockc_record* record = NULL;
+  answer->status = lockc_client_read(&record, client, lockc_go_key(key), key_len, &answer->error);
+  return record;
+}
+
+/* Returns the new version. */
+static inline uint64_t lockc_go_write(lockc_client* client, const char* key, size_t key_len,
+                                      const char* value, size_t value_len, uint32_t flags,
+                                      uint64_t token, uint64_t expected, int64_t ttl_ms,
+                                      lockc_go_answer* answer) {
+  lockc_write_options options = {
+      .struct_size = sizeof options,
+      .flags = flags,
+      .token = token,
+      .version = expected,
+      .ttl_ms = ttl_ms,
+  };
+  uint64_t version = 0;
+  answer->status = lockc_client_write(&version, client, lockc_go_key(key), key_len, value,
+                                      value_len, &options, &answer->error);
+  return version;
+}
+
 static inline lockc_queue* lockc_go_queue_open(lockc_client* client, lockc_go_answer* answer) {
   lockc_queue* queue = NULL;
   answer->status = lockc_queue_open(&queue, client, &answer->error);
@@ -164,6 +189,18 @@ static inline int64_t lockc_go_text_take(lockc_text* text, char* buffer, size_t 
   int64_t size = lockc_go_copy(buffer, capacity, lockc_text_data(text));
   lockc_text_free(text);
   return size;
+}
+
+static inline int64_t lockc_go_record_size(const lockc_record* record) {
+  size_t size;
+  lockc_record_value(record, &size);
+  return (int64_t)size;
+}
+
+/* Copies the value into a buffer of its size and ends the record. */
+static inline void lockc_go_record_take(lockc_record* record, char* buffer, size_t capacity) {
+  if (capacity > 0) memcpy(buffer, lockc_record_value(record, NULL), capacity);
+  lockc_record_free(record);
 }
 
 #endif

@@ -178,7 +178,7 @@ static void* Swig_malloc(int c) {
 extern "C" {
 #endif
 
-void _wrap_Swig_free_raw_9e31f14789adfbe3(void *_swig_go_0) {
+void _wrap_Swig_free_raw_e08496b8c5f3441c(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -188,7 +188,7 @@ void _wrap_Swig_free_raw_9e31f14789adfbe3(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_raw_9e31f14789adfbe3(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_raw_e08496b8c5f3441c(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -201,7 +201,7 @@ void *_wrap_Swig_malloc_raw_9e31f14789adfbe3(intgo _swig_go_0) {
 }
 
 
-lockc_client *_wrap_Open_raw_9e31f14789adfbe3(_gostring_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, _gostring_ _swig_go_4, _gostring_ _swig_go_5, _gostring_ _swig_go_6, _gostring_ _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, int _swig_go_11, int _swig_go_12, int _swig_go_13, int _swig_go_14, int _swig_go_15, int _swig_go_16, lockc_go_answer *_swig_go_17) {
+lockc_client *_wrap_Open_raw_e08496b8c5f3441c(_gostring_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, _gostring_ _swig_go_4, _gostring_ _swig_go_5, _gostring_ _swig_go_6, _gostring_ _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, int _swig_go_11, int _swig_go_12, int _swig_go_13, int _swig_go_14, int _swig_go_15, int _swig_go_16, lockc_go_answer *_swig_go_17) {
   char *arg1 = (char *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -273,7 +273,7 @@ lockc_client *_wrap_Open_raw_9e31f14789adfbe3(_gostring_ _swig_go_0, int _swig_g
 }
 
 
-void _wrap_Connect_raw_9e31f14789adfbe3(lockc_client *_swig_go_0, long long _swig_go_1, lockc_go_answer *_swig_go_2) {
+void _wrap_Connect_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, long long _swig_go_1, lockc_go_answer *_swig_go_2) {
   lockc_client *arg1 = (lockc_client *) 0 ;
   int64_t arg2 ;
   lockc_go_answer *arg3 = (lockc_go_answer *) 0 ;
@@ -287,7 +287,7 @@ void _wrap_Connect_raw_9e31f14789adfbe3(lockc_client *_swig_go_0, long long _swi
 }
 
 
-lockc_text *_wrap_Inspect_raw_9e31f14789adfbe3(lockc_client *_swig_go_0, _gostring_ _swig_go_1, lockc_go_answer *_swig_go_2) {
+lockc_text *_wrap_Inspect_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, _gostring_ _swig_go_1, lockc_go_answer *_swig_go_2) {
   lockc_client *arg1 = (lockc_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -308,7 +308,63 @@ lockc_text *_wrap_Inspect_raw_9e31f14789adfbe3(lockc_client *_swig_go_0, _gostri
 }
 
 
-lockc_queue *_wrap_QueueOpen_raw_9e31f14789adfbe3(lockc_client *_swig_go_0, lockc_go_answer *_swig_go_1) {
+lockc_record *_wrap_Read_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, _gostring_ _swig_go_1, lockc_go_answer *_swig_go_2) {
+  lockc_client *arg1 = (lockc_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  lockc_go_answer *arg4 = (lockc_go_answer *) 0 ;
+  lockc_record *result = 0 ;
+  lockc_record *_swig_go_result;
+  
+  arg1 = (lockc_client *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (lockc_go_answer *)_swig_go_2; 
+  
+  result = (lockc_record *)lockc_go_read(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_Write_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, _gostring_ _swig_go_1, _goslice_ _swig_go_2, int _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, lockc_go_answer *_swig_go_7) {
+  lockc_client *arg1 = (lockc_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  uint32_t arg6 ;
+  uint64_t arg7 ;
+  uint64_t arg8 ;
+  int64_t arg9 ;
+  lockc_go_answer *arg10 = (lockc_go_answer *) 0 ;
+  uint64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (lockc_client *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  
+  arg4 = (char *)_swig_go_2.array;
+  arg5 = (size_t)_swig_go_2.len;
+  
+  arg6 = _swig_go_3; 
+  arg7 = _swig_go_4; 
+  arg8 = _swig_go_5; 
+  arg9 = _swig_go_6; 
+  arg10 = (lockc_go_answer *)_swig_go_7; 
+  
+  result = lockc_go_write(arg1,(char const *)arg2,arg3,(char const *)arg4,arg5,arg6,arg7,arg8,arg9,arg10);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+lockc_queue *_wrap_QueueOpen_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, lockc_go_answer *_swig_go_1) {
   lockc_client *arg1 = (lockc_client *) 0 ;
   lockc_go_answer *arg2 = (lockc_go_answer *) 0 ;
   lockc_queue *result = 0 ;
@@ -323,7 +379,7 @@ lockc_queue *_wrap_QueueOpen_raw_9e31f14789adfbe3(lockc_client *_swig_go_0, lock
 }
 
 
-int _wrap_QueueDup_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0) {
+int _wrap_QueueDup_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -336,7 +392,7 @@ int _wrap_QueueDup_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0) {
 }
 
 
-void _wrap_QueueAcquire_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, int _swig_go_10, lockc_go_answer *_swig_go_11) {
+void _wrap_QueueAcquire_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, int _swig_go_10, lockc_go_answer *_swig_go_11) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   uint64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -372,7 +428,7 @@ void _wrap_QueueAcquire_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0, long long 
 }
 
 
-void _wrap_QueueExtend_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0, long long _swig_go_1, lockc_lock *_swig_go_2, long long _swig_go_3, lockc_go_answer *_swig_go_4) {
+void _wrap_QueueExtend_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long _swig_go_1, lockc_lock *_swig_go_2, long long _swig_go_3, lockc_go_answer *_swig_go_4) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   uint64_t arg2 ;
   lockc_lock *arg3 = (lockc_lock *) 0 ;
@@ -390,7 +446,7 @@ void _wrap_QueueExtend_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0, long long _
 }
 
 
-void _wrap_QueueRelease_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0, long long _swig_go_1, lockc_lock *_swig_go_2, lockc_go_answer *_swig_go_3) {
+void _wrap_QueueRelease_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long _swig_go_1, lockc_lock *_swig_go_2, lockc_go_answer *_swig_go_3) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   uint64_t arg2 ;
   lockc_lock *arg3 = (lockc_lock *) 0 ;
@@ -406,7 +462,7 @@ void _wrap_QueueRelease_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0, long long 
 }
 
 
-void _wrap_Release_raw_9e31f14789adfbe3(lockc_lock *_swig_go_0, lockc_go_answer *_swig_go_1) {
+void _wrap_Release_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0, lockc_go_answer *_swig_go_1) {
   lockc_lock *arg1 = (lockc_lock *) 0 ;
   lockc_go_answer *arg2 = (lockc_go_answer *) 0 ;
   
@@ -418,7 +474,7 @@ void _wrap_Release_raw_9e31f14789adfbe3(lockc_lock *_swig_go_0, lockc_go_answer 
 }
 
 
-int _wrap_QueuePoll_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0, _goslice_ _swig_go_1) {
+int _wrap_QueuePoll_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, _goslice_ _swig_go_1) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   lockc_go_answer *arg2 = (lockc_go_answer *) 0 ;
   int32_t arg3 ;
@@ -437,7 +493,7 @@ int _wrap_QueuePoll_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0, _goslice_ _swi
 }
 
 
-long long _wrap_ErrorTake_raw_9e31f14789adfbe3(lockc_error *_swig_go_0, _goslice_ _swig_go_1) {
+long long _wrap_ErrorTake_raw_e08496b8c5f3441c(lockc_error *_swig_go_0, _goslice_ _swig_go_1) {
   lockc_error *arg1 = (lockc_error *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -456,7 +512,7 @@ long long _wrap_ErrorTake_raw_9e31f14789adfbe3(lockc_error *_swig_go_0, _goslice
 }
 
 
-long long _wrap_TextSize_raw_9e31f14789adfbe3(lockc_text *_swig_go_0) {
+long long _wrap_TextSize_raw_e08496b8c5f3441c(lockc_text *_swig_go_0) {
   lockc_text *arg1 = (lockc_text *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -469,7 +525,7 @@ long long _wrap_TextSize_raw_9e31f14789adfbe3(lockc_text *_swig_go_0) {
 }
 
 
-long long _wrap_TextTake_raw_9e31f14789adfbe3(lockc_text *_swig_go_0, _goslice_ _swig_go_1) {
+long long _wrap_TextTake_raw_e08496b8c5f3441c(lockc_text *_swig_go_0, _goslice_ _swig_go_1) {
   lockc_text *arg1 = (lockc_text *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -488,7 +544,36 @@ long long _wrap_TextTake_raw_9e31f14789adfbe3(lockc_text *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_ClientClose_raw_9e31f14789adfbe3(lockc_client *_swig_go_0) {
+long long _wrap_RecordSize_raw_e08496b8c5f3441c(lockc_record *_swig_go_0) {
+  lockc_record *arg1 = (lockc_record *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (lockc_record *)_swig_go_0; 
+  
+  result = lockc_go_record_size((lockc_record const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+void _wrap_RecordTake_raw_e08496b8c5f3441c(lockc_record *_swig_go_0, _goslice_ _swig_go_1) {
+  lockc_record *arg1 = (lockc_record *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  
+  arg1 = (lockc_record *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.array;
+  arg3 = (size_t)_swig_go_1.len;
+  
+  
+  lockc_go_record_take(arg1,arg2,arg3);
+  
+}
+
+
+void _wrap_ClientClose_raw_e08496b8c5f3441c(lockc_client *_swig_go_0) {
   lockc_client *arg1 = (lockc_client *) 0 ;
   
   arg1 = (lockc_client *)_swig_go_0; 
@@ -498,7 +583,7 @@ void _wrap_ClientClose_raw_9e31f14789adfbe3(lockc_client *_swig_go_0) {
 }
 
 
-void _wrap_QueueClose_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0) {
+void _wrap_QueueClose_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   
   arg1 = (lockc_queue *)_swig_go_0; 
@@ -508,7 +593,7 @@ void _wrap_QueueClose_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0) {
 }
 
 
-void _wrap_QueueCancel_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0, long long _swig_go_1) {
+void _wrap_QueueCancel_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long _swig_go_1) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   uint64_t arg2 ;
   
@@ -520,7 +605,7 @@ void _wrap_QueueCancel_raw_9e31f14789adfbe3(lockc_queue *_swig_go_0, long long _
 }
 
 
-void _wrap_LockFree_raw_9e31f14789adfbe3(lockc_lock *_swig_go_0) {
+void _wrap_LockFree_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0) {
   lockc_lock *arg1 = (lockc_lock *) 0 ;
   
   arg1 = (lockc_lock *)_swig_go_0; 
@@ -530,7 +615,7 @@ void _wrap_LockFree_raw_9e31f14789adfbe3(lockc_lock *_swig_go_0) {
 }
 
 
-long long _wrap_LockRemaining_raw_9e31f14789adfbe3(lockc_lock *_swig_go_0) {
+long long _wrap_LockRemaining_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0) {
   lockc_lock *arg1 = (lockc_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -543,7 +628,7 @@ long long _wrap_LockRemaining_raw_9e31f14789adfbe3(lockc_lock *_swig_go_0) {
 }
 
 
-int _wrap_LockLostReason_raw_9e31f14789adfbe3(lockc_lock *_swig_go_0) {
+int _wrap_LockLostReason_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0) {
   lockc_lock *arg1 = (lockc_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -556,13 +641,39 @@ int _wrap_LockLostReason_raw_9e31f14789adfbe3(lockc_lock *_swig_go_0) {
 }
 
 
-void _wrap_ErrorFree_raw_9e31f14789adfbe3(lockc_error *_swig_go_0) {
+void _wrap_ErrorFree_raw_e08496b8c5f3441c(lockc_error *_swig_go_0) {
   lockc_error *arg1 = (lockc_error *) 0 ;
   
   arg1 = (lockc_error *)_swig_go_0; 
   
   lockc_error_free(arg1);
   
+}
+
+
+long long _wrap_RecordVersion_raw_e08496b8c5f3441c(lockc_record *_swig_go_0) {
+  lockc_record *arg1 = (lockc_record *) 0 ;
+  uint64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (lockc_record *)_swig_go_0; 
+  
+  result = lockc_record_version((lockc_record const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_RecordToken_raw_e08496b8c5f3441c(lockc_record *_swig_go_0) {
+  lockc_record *arg1 = (lockc_record *) 0 ;
+  uint64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (lockc_record *)_swig_go_0; 
+  
+  result = lockc_record_token((lockc_record const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
 }
 
 
