@@ -66,6 +66,15 @@ Millis Words::duration() {
                    "\" is no duration: write 500ms, 10s, 5m, 1h, or a number of seconds");
 }
 
+uint64_t Words::number() {
+  const std::string_view text = value();
+  const char* const end = text.data() + text.size();
+  uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec == std::errc() && parsed.ptr == end) return number;
+  throw UsageError(std::string(option_) + " \"" + std::string(text) + "\" is no whole number");
+}
+
 void Words::unknown_option() const { throw UsageError("unknown option " + std::string(option_)); }
 
 std::optional<std::string_view> Words::operand() {

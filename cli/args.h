@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -28,6 +29,8 @@ class Words {
   std::string_view value();
   // The value as a duration: "500ms", "10s", "5m", "1h"; a bare number counts seconds.
   Millis duration();
+  // The value as a whole number: digits and nothing else.
+  uint64_t number();
   // Complains about the option just read.
   [[noreturn]] void unknown_option() const;
 

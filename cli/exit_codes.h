@@ -5,7 +5,7 @@
 
 namespace lockc::cli {
 
-// From sysexits(3) where it has a fitting one, from the shell's conventions where it has not.
+// From sysexits(3), which ends at 78, where it has a fitting one; from the shell's conventions.
 enum ExitCode : int {
   kDone = 0,
   kUsage = 64,
@@ -14,6 +14,8 @@ enum ExitCode : int {
   kLost = 73,
   kBusy = 75,
   kDenied = 77,
+  kStale = 79,
+  kConflict = 80,
   kNotExecutable = 126,
   kNotFound = 127,
   kSignalled = 128,  // plus the number of the signal
@@ -28,6 +30,10 @@ inline ExitCode exit_code(lockc_status status) {
       return kBusy;
     case LOCKC_LOST:
       return kLost;
+    case LOCKC_STALE:
+      return kStale;
+    case LOCKC_CONFLICT:
+      return kConflict;
     case LOCKC_E_INVALID:
       return kUsage;
     case LOCKC_E_DENIED:

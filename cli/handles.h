@@ -22,6 +22,7 @@ using Client = std::unique_ptr<lockc_client, EndWith<lockc_client_close>>;
 using Queue = std::unique_ptr<lockc_queue, EndWith<lockc_queue_close>>;
 using Lock = std::unique_ptr<lockc_lock, EndWith<lockc_lock_free>>;
 using Failure = std::unique_ptr<lockc_error, EndWith<lockc_error_free>>;
+using Record = std::unique_ptr<lockc_record, EndWith<lockc_record_free>>;
 using Text = std::unique_ptr<lockc_text, EndWith<lockc_text_free>>;
 
 class Fd {

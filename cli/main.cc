@@ -10,6 +10,7 @@
 
 #include "args.h"
 #include "exit_codes.h"
+#include "fence.h"
 #include "inspect.h"
 #include "run.h"
 #include "text.h"
@@ -20,15 +21,17 @@ namespace {
 constexpr char kHelp[] =
     "usage: lockc run --key KEY [options] [--] COMMAND...\n"
     "       lockc inspect KEY [options]\n"
+    "       lockc fence read | write KEY [options]\n"
     "       lockc --help | --version\n"
     "\n"
     "Distributed locks on Redis and Valkey.\n"
     "\n"
     "  run       run a command while holding a lock\n"
     "  inspect   show what the server knows of a lock\n"
+    "  fence     read and write data that refuses a late writer\n"
     "\n"
-    "lockc run --help and lockc inspect --help tell more. The server is named by\n"
-    "--url or by LOCKC_URL; it is redis://127.0.0.1:6379 if neither is given.\n";
+    "lockc run --help, lockc inspect --help and lockc fence --help tell more. The server\n"
+    "is named by --url or by LOCKC_URL; it is redis://127.0.0.1:6379 if neither is given.\n";
 
 int print_version() {
   const uint32_t version = lockc_version();
@@ -46,6 +49,7 @@ int dispatch(char** argv) {
   const std::string_view name = *argv;
   if (name == "run") return run(Words(argv + 1));
   if (name == "inspect") return inspect(Words(argv + 1));
+  if (name == "fence") return fence(Words(argv + 1));
   if (name == "--version") return print_version();
   if (name == "--help" || name == "-h") return print_help();
   throw UsageError("unknown subcommand \"" + printable(name) + "\"");

@@ -29,7 +29,7 @@ const (
 	ErrClosed      Status = raw.EClosed      // the client is closed
 	ErrNoMemory    Status = raw.ENoMem       // out of memory in this process
 	ErrUnreachable Status = raw.EUnreachable // no connection; certainly not executed
-	ErrUncertain   Status = raw.EUncertain   // sent, no answer; a late grant is undone by itself
+	ErrUncertain   Status = raw.EUncertain   // sent, no answer; a late grant is undone, a write was done or not
 	ErrServer      Status = raw.EServer      // any other error answer; the message quotes it
 	ErrDenied      Status = raw.EDenied      // authentication or ACL
 	ErrWrongType   Status = raw.EWrongType   // the key holds something else than what was asked for

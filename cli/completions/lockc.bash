@@ -7,7 +7,7 @@ _lockc_values() { # of the option $1
     --ttl) COMPREPLY=(10s 30s 5m) ;;
     --max-hold) COMPREPLY=(10m 1h) ;;
     --url) COMPREPLY=(redis:// unix://) ;;
-    --key) COMPREPLY=() ;;
+    --key | --token | --if-version) COMPREPLY=() ;;
     *) return 1 ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "${COMPREPLY[*]}" -- "$cur")
@@ -43,7 +43,7 @@ _lockc() {
   [[ $cur != = ]] || cur=
   [[ $prev != = ]] || prev=${COMP_WORDS[COMP_CWORD - 2]}
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W "run inspect --help --version" -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W "run inspect fence --help --version" -- "$cur")
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -62,6 +62,17 @@ _lockc() {
       fi
       ;;
     inspect) options="--url --json --help" ;;
+    fence)
+      case ${COMP_WORDS[2]} in
+        read) options="--url --json --help" ;;
+        write) options="--url --token --if-version --ttl --help" ;;
+        *) options="--help" ;;
+      esac
+      if ((COMP_CWORD == 2)); then
+        mapfile -t COMPREPLY < <(compgen -W "read write --help" -- "$cur")
+        return
+      fi
+      ;;
     *) return ;;
   esac
   if _lockc_values "$prev"; then

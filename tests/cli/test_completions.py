@@ -34,9 +34,13 @@ def test_lockc_is_completed_by_it() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((), {"run", "inspect", "--help", "--version"}),
+        ((), {"run", "inspect", "fence", "--help", "--version"}),
         (("r",), {"run"}),
         (("inspect", "--"), {"--url", "--json", "--help"}),
+        (("fence", ""), {"read", "write", "--help"}),
+        (("fence", "w"), {"write"}),
+        (("fence", "write", "k", "--tt"), {"--ttl"}),
+        (("fence", "write", "k", "--token", ""), set()),
         (("run", "--m"), {"--max-hold"}),
         (("run", "--key", "k", "--wa"), {"--wait"}),
         (("run", "--wait", ""), {"0", "10s", "5m"}),
@@ -58,10 +62,10 @@ def test_commands_are_offered_to_run() -> None:
 
 
 def test_every_option_of_the_help_is_offered(lockc: Lockc) -> None:
-    for name in ("run", "inspect"):
-        help_text = lockc(name, "--help")[1]
+    for name in (("run",), ("inspect",), ("fence", "read"), ("fence", "write")):
+        help_text = lockc(*name, "--help")[1]
         options = {line.split()[0] for line in help_text.split("\n") if line.startswith("  --")}
-        assert offered("lockc", name, "--") == options
+        assert offered("lockc", *name, "--") == options
         assert all(option in (FOLDER / "_lockc").read_text() for option in options)
 
 

@@ -6,7 +6,18 @@ import pytest
 from conftest import ROOT, Lockc, RedisServer
 
 
-@pytest.mark.parametrize("words", [("--help",), ("-h",), ("run", "--help"), ("inspect", "--help")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--help",),
+        ("-h",),
+        ("run", "--help"),
+        ("inspect", "--help"),
+        ("fence", "--help"),
+        ("fence", "read", "--help"),
+        ("fence", "write", "-h"),
+    ],
+)
 def test_help_goes_to_stdout(lockc: Lockc, words: tuple[str, ...]) -> None:
     code, out, err = lockc(*words)
     assert (code, err) == (0, "")
@@ -49,6 +60,24 @@ BAD = [
     (("inspect", "a", "b"), "takes one KEY"),
     (("inspect", "a", "--yaml"), "unknown option --yaml"),
     (("inspect", "--json"), "needs a KEY"),
+    (("fence",), "needs read or write"),
+    (("fence", "erase"), 'has no "erase"'),
+    (("fence", "--json"), "unknown option --json"),
+    (("fence", "read"), "needs a KEY"),
+    (("fence", "read", "a", "b"), "takes one KEY"),
+    (("fence", "read", "a", "--token", "1"), "unknown option --token"),
+    (("fence", "write", ""), "needs a KEY"),
+    (("fence", "write", "k", "v", "w"), "takes one KEY and one VALUE"),
+    (("fence", "write", "k", "v", "--json"), "unknown option --json"),
+    (("fence", "write", "k", "v", "--token", ""), '--token "" is no whole number'),
+    (("fence", "write", "k", "v", "--token", "-1"), '--token "-1" is no whole number'),
+    (("fence", "write", "k", "v", "--token", "0"), "--token must be more than 0"),
+    (("fence", "write", "k", "v", "--token", str(2**53)), "token"),
+    (("fence", "write", "k", "v", "--if-version", "1.5"), '--if-version "1.5" is no whole number'),
+    (("fence", "write", "k", "v", "--if-version", "9" * 30), "is no whole number"),
+    (("fence", "write", "k", "v", "--ttl", "0"), "--ttl must be more than 0"),
+    (("fence", "write", "k", "v", "--ttl", "9ms"), "ttl"),
+    (("fence", "write", "lockc:k", "v"), "lockc:"),
 ]
 
 
@@ -80,9 +109,11 @@ def test_durations(lockc: Lockc, key: str, time: str) -> None:
 @pytest.mark.parametrize(
     "url", ["", "localhost", "http://h", "redis://h:port", "rediss://h", "redis://h:0"]
 )
-@pytest.mark.parametrize("words", [("run", "--key", "k", "true"), ("inspect", "k")])
+@pytest.mark.parametrize(
+    "words", [("run", "--key", "k", "true"), ("inspect", "k"), ("fence", "read", "k")]
+)
 def test_bad_urls(lockc: Lockc, words: tuple[str, ...], url: str) -> None:
-    code, _, err = lockc(words[0], "--url", url, *words[1:])
+    code, _, err = lockc(*words[:-1], "--url", url, words[-1])
     assert code == 64
     assert err.startswith("lockc: ")
 

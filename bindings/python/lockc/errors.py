@@ -140,7 +140,10 @@ class Unreachable(Error, ConnectionError):
 
 
 class Uncertain(Error, TimeoutError):
-    """The request was sent and not answered; lockc undoes by itself what it may have granted."""
+    """The request was sent and not answered.
+
+    What it may have granted lockc undoes by itself; what it was to write was written or not.
+    """
 
     status = Status.E_UNCERTAIN
     _text = "the server did not answer"

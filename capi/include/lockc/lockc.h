@@ -62,7 +62,7 @@ enum {
   LOCKC_E_CLOSED = -2,       /* the client or queue is closed */
   LOCKC_E_NOMEM = -3,        /* out of memory in this process */
   LOCKC_E_UNREACHABLE = -4,  /* no connection; certainly not executed */
-  LOCKC_E_UNCERTAIN = -5,    /* sent, no answer; lockc undoes a late grant by itself */
+  LOCKC_E_UNCERTAIN = -5,    /* sent, no answer; lockc undoes a late grant, a write was done or not */
   LOCKC_E_SERVER = -6,       /* any other error answer; the message quotes it */
   LOCKC_E_DENIED = -7,       /* authentication or ACL */
   LOCKC_E_WRONG_TYPE = -8,   /* the key holds something else than what was asked for */
