@@ -232,7 +232,7 @@ void Registry::release(const std::shared_ptr<Grant>& grant, Owed owed) {
   grant->ended_.store(true, std::memory_order_release);
   grant->state_ = Grant::State::kReleased;
   const bool last = claim != nullptr && claim->let_go(*grant);
-  if (last && claim->reentrant != 0) reentrant_.erase({claim->key().text(), claim->reentrant});
+  if (last && claim->reentrant != 0) forget_owner(*claim);
   if (grant->loss() != LossReason::kNone) {
     // Whatever of it the server still has goes behind.
     if (last && claim->state() == Claim::State::kLost) claim->give_up();
@@ -240,6 +240,12 @@ void Registry::release(const std::shared_ptr<Grant>& grant, Owed owed) {
   }
   if (!last) return owed.tell(Status::kOk);
   pass_on(*claim, grant, std::move(owed));
+}
+
+// Its owner enters claim no more; the same owner may have got the key by another one since.
+void Registry::forget_owner(const Claim& claim) {
+  const auto found = reentrant_.find({claim.key().text(), claim.reentrant});
+  if (found != reentrant_.end() && found->second.lock().get() == &claim) reentrant_.erase(found);
 }
 
 // The holder of claim is gone: on to the next waiter here by memory or by requeue, or back to the

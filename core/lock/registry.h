@@ -96,6 +96,7 @@ class Registry {
   void detach(Claim& claim);
   void forget_if_unused(Entry& entry);
   void on_deadline(Waiter& waiter);
+  void forget_owner(const Claim& claim);
   void pass_on(Claim& claim, const std::shared_ptr<Grant>& released, Owed owed);
 
   // Told by claims.

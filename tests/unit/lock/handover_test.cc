@@ -285,5 +285,19 @@ TEST_F(HandoverTest, Reentry_IntoALostLease_IsLost) {
   EXPECT_FALSE(rig.acquire(request).is_told());
 }
 
+TEST_F(HandoverTest, Reentry_WhileALostLeaseOfTheSameOwnerIsGivenBack_FindsTheNewOne) {
+  AcquireRequest request = rig.waiting(5min);
+  request.owner = 7;
+  const Operation one = rig.acquire(request);
+  const Operation two = rig.acquire(request);
+  rig.answer(granted(10));
+  rig.jump(1min);
+  rig.calls();
+  rig.answer(granted(20));
+  ASSERT_EQ(two.token(), 20U);
+  EXPECT_EQ(rig.release(one.grant()).status(), Status::kLost);
+  EXPECT_EQ(rig.acquire(request).token(), 20U);
+}
+
 }  // namespace
 }  // namespace lockc
