@@ -19,19 +19,21 @@ class Dataset {
   struct Entry {
     std::variant<std::string, SortedSet> value;
     std::optional<int64_t> expires_ms{};  // on the server's clock
+    bool operator==(const Entry&) const = default;
   };
+  using Entries = std::map<std::string, Entry>;
 
   // Told of every key that is deleted or expires, with Redis' word for it.
   std::function<void(const std::string& key, const char* event)> on_gone;
 
   // What counts as now for expiry; constant while a script runs.
   void set_now(int64_t ms) { now_ms_ = ms; }
-  void clear() { entries_.clear(); }
   // Deletes what has expired, and returns the rest.
-  const std::map<std::string, Entry>& entries() {
+  const Entries& entries() {
     expire();
     return entries_;
   }
+  void restore(Entries entries) { entries_ = std::move(entries); }
 
   // nullopt: none of these commands.
   std::optional<Reply> run(const Arguments& request);
@@ -61,7 +63,7 @@ class Dataset {
   Reply zrange(const Arguments& request);
   Reply zrangebyscore(const Arguments& request);
 
-  std::map<std::string, Entry> entries_;
+  Entries entries_;
   int64_t now_ms_ = 0;
 };
 

@@ -4,12 +4,12 @@
 
 namespace lockc::sim {
 
-Faults::Faults(World& world, Server& server, Network& network, Processes& processes, Task replace)
+Faults::Faults(World& world, Server& server, Network& network, Processes& processes, Hands hands)
     : world_(world),
       server_(server),
       network_(network),
       processes_(processes),
-      replace_(std::move(replace)) {}
+      hands_(std::move(hands)) {}
 
 void Faults::begin() {
   choose_kinds();
@@ -29,20 +29,17 @@ void Faults::choose_kinds() {
     if (world_.chance(share)) kinds_.push_back(kind);
   }
   // Each of these costs a promise, or would together with the next.
-  switch (world_.below(12)) {
-    case 0:
-      return kinds_.push_back(&Faults::crash_and_forget);
-    case 1:
-    case 2:
-      return kinds_.push_back(&Faults::set_clock_back);
-    case 3:
-      return kinds_.push_back(&Faults::set_clock_forward);
-    case 4:
-    case 5:
-      return kinds_.push_back(&Faults::break_off_scripts);
-    default:
-      return;
+  static constexpr Kind kCostly[] = {&Faults::crash_and_forget,  &Faults::crash_unsaved,
+                                     &Faults::crash_unsaved,     &Faults::set_clock_back,
+                                     &Faults::set_clock_back,    &Faults::set_clock_forward,
+                                     &Faults::break_off_scripts, &Faults::break_off_scripts};
+  if (world_.chance(60)) {
+    kinds_.push_back(world_.pick(kCostly));
+    if (kinds_.back() == &Faults::crash_unsaved) save_every_second();
   }
+  harmless_ = kinds_.empty();
+  if (world_.chance(20)) kinds_.push_back(&Faults::close);
+  if (world_.chance(20)) kinds_.push_back(&Faults::cancel_all);
 }
 
 void Faults::strike() {
@@ -64,22 +61,18 @@ void Faults::stall() { network_.stall_one(world_.between(1ms, 3s)); }
 void Faults::partition() { network_.partition(someone(), world_.between(10ms, 4s)); }
 void Faults::pause() { someone().pause(world_.between(1ms, world_.chance(50) ? 300ms : 5s)); }
 
-void Faults::crash() {
+void Faults::crash(Server::Loss loss) {
   if (!server_.is_up()) return;
-  server_.crash(false);
-  restart_within(2s);
-}
-
-void Faults::crash_and_forget() {
-  if (!server_.is_up()) return;
-  server_.crash(true);
-  restart_within(2s);
-}
-
-void Faults::restart_within(Duration span) {
-  world_.in(world_.between(2ms, span), [this] {
+  server_.crash(loss);
+  world_.in(world_.between(2ms, 2s), [this] {
     if (!server_.is_up()) server_.start();
   });
+}
+
+// As an append-only file is synchronized; the first time is now.
+void Faults::save_every_second() {
+  server_.save();
+  if (!stopped_) world_.in(1s, [this] { save_every_second(); });
 }
 
 void Faults::set_clock_back() {
@@ -100,7 +93,14 @@ void Faults::kill() {
   if (victim.is_dead()) return;
   if (world_.chance(30)) network_.lose(victim);
   victim.kill();
-  replace_();
+  hands_.replace();
+}
+
+void Faults::close() {
+  Process& leaver = someone();
+  if (leaver.is_dead() || leaver.is_closing()) return;
+  hands_.close(leaver);
+  hands_.replace();
 }
 
 void Faults::fill_memory() {

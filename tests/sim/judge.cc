@@ -4,14 +4,6 @@
 #include <utility>
 
 namespace lockc::sim {
-namespace {
-
-// A timer's grain, and the turn of the loop it fires in.
-constexpr Duration kGrain = 2ms;
-
-std::string in_ms(Duration span) { return std::to_string(span / 1ms) + " ms"; }
-
-}  // namespace
 
 // ---- operations
 
@@ -33,6 +25,7 @@ struct Judge::Answer final : Sink {
     check_time();
     std::exchange(then, nullptr)(std::move(completion));
   }
+  bool is_open() const { return told == 0 && !process.is_dead(); }
   void check_time() {
     if (allowed < Duration::zero()) return;
     const Duration late = world.now() - began - allowed - (process.stood_still() - stood_still);
@@ -54,91 +47,34 @@ struct Judge::Answer final : Sink {
 std::shared_ptr<Sink> Judge::expect(Process& process, std::string what, Duration allowed,
                                     std::function<void(Completion)> then) {
   world_.trace(process.name(), what);
+  std::erase_if(answers_, [](const auto& one) { return one->told > 0 || one->process.is_dead(); });
   answers_.push_back(
       std::make_shared<Answer>(world_, process, std::move(what), allowed, std::move(then)));
   return answers_.back();
 }
 
 size_t Judge::open_operations() const {
-  return static_cast<size_t>(std::ranges::count_if(
-      answers_, [](const auto& one) { return one->told == 0 && !one->process.is_dead(); }));
+  return static_cast<size_t>(
+      std::ranges::count_if(answers_, [](const auto& one) { return one->is_open(); }));
 }
 
-void Judge::check_all_answered() {
+void Judge::check_answered(const Process* process) {
   for (const auto& one : answers_) {
-    if (one->told == 0 && !one->process.is_dead()) {
+    if (one->is_open() && (process == nullptr || process == &one->process)) {
       return world_.fail("never told: " + one->process.name() + " " + one->what);
     }
   }
 }
 
-// ---- holders
-
-// A lock that the server forgot can be given to another while its holder believes in it.
-bool Judge::is_excused(const std::string& owner) const {
-  const TimePoint lost = server_.data_lost_at();
-  return lost != TimePoint() && server_.first_set(owner) <= lost;
-}
-
-void Judge::granted(const Process& process, const std::shared_ptr<Grant>& grant, bool fenced) {
-  ++grants_;
-  const std::string& key = grant->key().text();
-  const uint64_t token = grant->token().value;
-  world_.trace(process.name(), "holds", key, grant->owner(), std::to_string(token), "for",
-               in_ms(grant->remaining(world_.now())));
-  holders_.push_back({key, grant, &process});
-  if (!fenced || is_excused(grant->owner()) || server_.clock_jumped()) return;
-  // A client that stood still on its way here holds no more, and others may have come after it.
-  if (grant->remaining(world_.now()) == Duration::zero()) return;
-  uint64_t& last = last_token_[key];
-  if (token <= last) {
-    world_.fail("token " + std::to_string(token) + " of " + key + " follows " +
-                std::to_string(last));
-  }
-  last = token;
-}
-
-std::shared_ptr<bool> Judge::plain_granted(const std::string& key, const std::string& owner,
-                                           TimePoint until) {
-  world_.trace("plain client holds", key, owner, "for", in_ms(until - world_.now()));
-  auto released = std::make_shared<bool>(false);
-  plain_holders_.push_back({key, owner, until, released});
-  return released;
-}
+// ---- the server's data
 
 void Judge::inspect() {
-  inspect_exclusion();
-  inspect_expiries();
-}
-
-void Judge::inspect_exclusion() {
-  const TimePoint now = world_.now();
-  // Whoever let go or was told of the loss believes no more.
-  std::erase_if(holders_, [](const Holder& holder) {
-    return holder.process->is_dead() || holder.grant.use_count() == 1 ||
-           holder.grant->remaining(TimePoint()) == Duration::zero();
-  });
-  std::erase_if(plain_holders_, [now](const PlainHolder& holder) {
-    return *holder.released || holder.until <= now;
-  });
-  if (server_.clock_jumped()) return;
-  std::map<std::string, std::string> believers;
-  const auto believe = [&](const std::string& key, const std::string& who) {
-    const auto [other, alone] = believers.emplace(key, who);
-    if (!alone) world_.fail("two hold " + key + ": " + other->second + " and " + who);
-  };
-  for (const Holder& holder : holders_) {
-    if (holder.grant->remaining(now) > Duration::zero() && !is_excused(holder.grant->owner())) {
-      believe(holder.key, holder.grant->owner());
-    }
-  }
-  for (const PlainHolder& holder : plain_holders_) {
-    if (!is_excused(holder.owner)) believe(holder.key, holder.owner);
-  }
+  holders.inspect();
+  check_expiries();
 }
 
 // A script that an error broke off may leave a queue without its expiry; the next one gives it.
-void Judge::inspect_expiries() {
+void Judge::check_expiries() {
   if (server_.ever_broke_off()) return;
   for (const auto& [key, entry] : server_.data().entries()) {
     if (!entry.expires_ms) world_.fail("no expiry on " + key);

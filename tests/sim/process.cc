@@ -3,26 +3,32 @@
 #include <algorithm>
 #include <utility>
 
+#include "lock/inspect.h"
+
 namespace lockc::sim {
 
 Process::Core::Core(World& world, Transport& transport, const std::string& client,
-                    Connection::Settings times)
-    : config{Endpoint(), times, {client, "lockc:" + client + ":sim"}},
+                    const Options& options)
+    : config{Endpoint(), options.times, {client, "lockc:" + client + ":sim"}},
       loop(world, transport, Random(world.below(UINT64_MAX))),
       node(loop, config, log, [this](bool changed) { registry.on_reconnected(changed); }),
       store(node, 60s),
-      watchdog(loop, store, {}),
+      watchdog(loop, store, options.renewal),
       wake(loop, config, log,
            {[this] { registry.on_channel_confirmed(); }, [this] { registry.on_channel_lost(); },
             [this](const WakeMessage& message) { registry.on_message(message); },
             [this](std::string_view key) { registry.on_key_gone(key); }}),
-      registry(loop, store, wake, watchdog, log, {.client = client}) {}
+      registry(loop, store, wake, watchdog, log,
+               {.client = client,
+                .handover_max = options.handover_max,
+                .handover_time = options.handover_time,
+                .max_waiters = options.max_waiters}) {}
 
 Process::Process(World& world, Transport& transport, const std::string& client,
-                 Connection::Settings times)
+                 const Options& options)
     : world_(world),
       name_(client),
-      core_(std::make_unique<Core>(world, transport, client, times)) {}
+      core_(std::make_unique<Core>(world, transport, client, options)) {}
 
 void Process::deliver(Task task) {
   if (is_dead()) return;
@@ -80,18 +86,41 @@ void Process::arm() {
 
 void Process::kill() {
   world_.trace(name_, "is killed");
+  end();
+}
+
+void Process::end() {
   inbox_.clear();
   core_.reset();
 }
 
-void Process::close(Task idle) {
-  deliver([this, idle = std::move(idle)] { core_->registry.close(idle); });
+void Process::inspect_key(const Key& key, std::function<void(Result<std::string>)> then) {
+  lockc::inspect_key(core_->node, core_->store, key, std::move(then));
 }
 
-void Process::hang_up() {
-  deliver([this] {
-    core_->node.close();
-    core_->wake.close();
+void Process::leave(Duration within, std::function<void(bool)> left) {
+  world_.trace(name_, "closes its client");
+  const auto end = [weak = std::weak_ptr(self_), left = std::move(left)](bool all_answered) {
+    if (const auto self = weak.lock()) {
+      (*self)->deliver([self, all_answered, left] { (*self)->hang_up(all_answered, left); });
+    }
+  };
+  deliver([this, within, end] {
+    is_closing_ = true;
+    world_.in(within, [end] { end(false); });
+    core_->registry.close([this, end] { world_.in(0ms, [end] { end(true); }); });
+  });
+}
+
+void Process::hang_up(bool all_answered, const std::function<void(bool)>& left) {
+  if (std::exchange(has_hung_up_, true)) return;
+  core_->node.close();
+  core_->wake.close();
+  world_.in(0ms, [weak = std::weak_ptr(self_), all_answered, left] {
+    const auto self = weak.lock();
+    if (self == nullptr || (*self)->is_dead()) return;
+    left(all_answered);
+    (*self)->end();
   });
 }
 

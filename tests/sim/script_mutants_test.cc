@@ -48,6 +48,14 @@ INSTANTIATE_TEST_SUITE_P(
         Mutant{"DeletesAnothersKey", "if owner == V and call('EXISTS', Q) == 0 then",
                "if call('EXISTS', Q) == 0 then"},
         Mutant{"TrustsTheClockForTokens", "if last < us then", "if true then"},
+        Mutant{"ServesTheLastFirst", "math.max(us, tonumber(tail or 0) + 1)",
+               "9007199254740992 - us"},
+        Mutant{"PassesOverTheHead", "local from, count = 0, 1", "local from, count = 1, 1"},
+        Mutant{"RenewalCreatesTheKey", "if redis.pcall('GET', K) == V then",
+               "if not redis.pcall('GET', K) then redis.call('SET', K, V, 'PX', ttl) end\n"
+               "if redis.pcall('GET', K) == V then"},
+        Mutant{"InspectionCleansUp", "local result = {",
+               "call('PEXPIRE', Q, 60000)\nlocal result = {"},
         Mutant{"LeavesAQueueForEver", "call('PEXPIRE', S, math.max(call('PTTL', S), keep))\n", ""}),
     [](const auto& mutant) { return std::string(mutant.param.name); });
 

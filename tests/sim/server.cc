@@ -1,9 +1,8 @@
 #include "server.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
-
-#include "lock/scripts.h"
 
 namespace lockc::sim {
 namespace {
@@ -86,14 +85,20 @@ void Server::gone(uint64_t id) { sessions_.erase(id); }
 
 // ---- faults
 
-void Server::crash(bool lose_data) {
-  world_.trace("server crashes", lose_data ? "and loses its data" : "");
+void Server::crash(Loss loss) {
+  static constexpr const char* kWords[] = {"", "and loses the last moments", "and loses its data"};
+  world_.trace("server crashes", kWords[static_cast<int>(loss)]);
   up_ = false;
   for (const auto& [id, session] : std::exchange(sessions_, {})) session.line.hang_up();
   known_.clear();
-  if (lose_data) {
-    data_.clear();
-    data_lost_at_ = world_.now();
+  if (loss == Loss::kNothing) return;
+  const Dataset::Entries lost = data().entries();
+  data_.restore(loss == Loss::kLastMoments ? saved_ : Dataset::Entries());
+  const Dataset::Entries& left = data_.entries();
+  for (const auto& [key, entry] : lost) {
+    const auto found = left.find(key);
+    if (found != left.end() && found->second == entry) continue;
+    if (const auto* owner = std::get_if<std::string>(&entry.value)) forgotten_.insert(*owner);
   }
 }
 
@@ -117,9 +122,15 @@ bool Server::has_listeners() const {
   return false;
 }
 
-TimePoint Server::first_set(const std::string& owner) const {
-  const auto found = first_set_.find(owner);
-  return found == first_set_.end() ? TimePoint() : found->second;
+Duration Server::left_of(const Dataset::Entry& entry) const {
+  if (!entry.expires_ms) return Duration::max();
+  const Duration left = Millis(*entry.expires_ms + 1) - wall();  // it stands in its last ms
+  return Duration(static_cast<int64_t>(static_cast<double>(left.count()) / rate_));
+}
+
+int64_t Server::listeners(const std::string& channel) const {
+  return std::ranges::count_if(
+      sessions_, [&](const auto& item) { return item.second.channels.contains(channel); });
 }
 
 // ---- commands
@@ -158,20 +169,41 @@ Reply Server::execute(const Arguments& request, uint64_t session) {
     if (own.channels.empty()) return Reply::status("PONG");
     return Reply::array({Reply::bulk("pong"), Reply::bulk("")});
   }
+  return run_plainly(request);
+}
+
+Reply Server::run_plainly(const Arguments& request) {
   wrote_ = false;
-  return on_data(request);
+  if (witness_ == nullptr || request[0] != "SET") return on_data(request);
+  const Step step{nullptr, {request.at(1)}, {request.at(2)}};
+  witness_->before(step);
+  Reply reply = on_data(request);
+  witness_->after(step);
+  return reply;
 }
 
 Reply Server::client_command(const Arguments& request, uint64_t session) {
   const std::string& what = request.at(1);
   if (what == "ID") return Reply::integer(static_cast<int64_t>(session));
-  if (what == "SETNAME") return Reply::status("OK");
+  if (what == "LIST") return client_list();
+  if (what == "SETNAME") {
+    sessions_.at(session).name = request.at(2);
+    return Reply::status("OK");
+  }
   if (what != "KILL") return Reply::error("ERR unknown subcommand");
   if (!may_kill) return Reply::error("NOPERM this user has no permissions to run 'client|kill'");
   const uint64_t victim = std::stoull(request.at(3));
   if (!sessions_.contains(victim)) return Reply::integer(0);
   drop(victim);
   return Reply::integer(1);
+}
+
+Reply Server::client_list() const {
+  std::string list;
+  for (const auto& [id, session] : sessions_) {
+    list += "id=" + std::to_string(id) + " name=" + session.name + " age=0\n";
+  }
+  return Reply::bulk(list);
 }
 
 Reply Server::run_script(const Arguments& request) {
@@ -184,12 +216,16 @@ Reply Server::run_script(const Arguments& request) {
     if (found == known_.end()) return Reply::error("NOSCRIPT No matching script. Please use EVAL.");
     text = found->second;
   }
-  if (mutate_) text = mutate_(std::move(text));
   const auto keys_end = request.begin() + 3 + std::stol(request.at(2));
+  const Step step{script_of(text), {request.begin() + 3, keys_end}, {keys_end, request.end()}};
+  if (mutate_) text = mutate_(std::move(text));
+  if (witness_ != nullptr) witness_->before(step);
   wrote_ = false;
   breaks_off_in_ = world_.chance(breaks_off_percent) ? static_cast<int64_t>(world_.below(8)) : -1;
-  return engine_.run(text, {request.begin() + 3, keys_end}, {keys_end, request.end()},
-                     [this](const Arguments& called) { return from_script(called); });
+  Reply reply = engine_.run(text, step.keys, step.arguments,
+                            [this](const Arguments& called) { return from_script(called); });
+  if (witness_ != nullptr) witness_->after(step);
+  return reply;
 }
 
 Reply Server::from_script(const Arguments& request) {
@@ -202,7 +238,7 @@ Reply Server::from_script(const Arguments& request) {
   }
   if (acts && breaks_off_in_ > 0) --breaks_off_in_;
   if (name == "TIME") return time();
-  if (name == "PUBSUB") return listeners(request);
+  if (name == "PUBSUB") return numsub(request);
   if (name == "PUBLISH") return publish(request.at(1), request.at(2));
   return on_data(request);
 }
@@ -216,20 +252,14 @@ Reply Server::on_data(const Arguments& request) {
   auto reply = data_.run(request);
   if (!reply) return Reply::error("ERR unknown command '" + name + "'");
   if (Dataset::is_write(name)) wrote_ = true;
-  if (name == "SET" && !reply->is_error() && reply->type != Reply::Type::kNil) {
-    first_set_.emplace(request.at(2), world_.now());
-  }
   return *reply;
 }
 
-Reply Server::listeners(const Arguments& request) const {
+Reply Server::numsub(const Arguments& request) const {
   Reply counts = Reply::array({});
   for (size_t i = 2; i < request.size(); ++i) {
-    int64_t count = 0;
-    for (const auto& [id, session] : sessions_)
-      count += session.channels.contains(request[i]) ? 1 : 0;
     counts.elements.push_back(Reply::bulk(request[i]));
-    counts.elements.push_back(Reply::integer(count));
+    counts.elements.push_back(Reply::integer(listeners(request[i])));
   }
   return counts;
 }

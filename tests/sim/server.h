@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "dataset.h"
+#include "lock/scripts.h"
 #include "net/resp.h"
 #include "script_engine.h"
 #include "world.h"
@@ -37,8 +38,11 @@ class Server {
   bool is_up() const { return up_; }
 
   // ---- faults
-  void crash(bool lose_data);
+  enum class Loss { kNothing, kLastMoments, kEverything };
+  void crash(Loss loss);
   void start();
+  // What stands now survives a crash that loses the last moments.
+  void save() { saved_ = data().entries(); }
   void forget_scripts() { known_.clear(); }
   void step_clock(Duration by) { offset_ += by; }
   void set_rate(double rate) { rate_ = rate; }
@@ -50,46 +54,67 @@ class Server {
 
   // ---- what the checks look at
   Dataset& data();
+  Duration wall() const;
+  // How long from now key stands, if nobody touches it; on the world's clock, not on its own.
+  Duration left_of(const Dataset::Entry& entry) const;
+  int64_t listeners(const std::string& channel) const;
   bool has_listeners() const;
-  // When V was first set at a key, or TimePoint() if it never was.
-  TimePoint first_set(const std::string& owner) const;
-  TimePoint data_lost_at() const { return data_lost_at_; }
+  // A crash lost that this owner had a key, or that it had it for so long.
+  bool has_forgotten(const std::string& owner) const { return forgotten_.contains(owner); }
   bool clock_jumped() const { return clock_jumped_; }
   void note_clock_jump() { clock_jumped_ = true; }
   bool ever_broke_off() const { return ever_broke_off_; }
 
+  // One script, or a SET outside of scripts.
+  struct Step {
+    const Script* script;  // nullptr: none of lockc's
+    Arguments keys;
+    Arguments arguments;
+  };
+  // Looks at the data before and after each step.
+  class Witness {
+   public:
+    virtual ~Witness() = default;
+    virtual void before(const Step& step) = 0;
+    virtual void after(const Step& step) = 0;
+  };
+  void set_witness(Witness& witness) { witness_ = &witness; }
+
  private:
   struct Session {
     Line line;
+    std::string name{};
     std::unique_ptr<resp::Parser> parser = std::make_unique<resp::Parser>();
     std::set<std::string> channels;
   };
 
   void drop(uint64_t session);
-  Duration wall() const;
   Reply execute(const Arguments& request, uint64_t session);
   Reply run_script(const Arguments& request);
   Reply from_script(const Arguments& request);
+  Reply run_plainly(const Arguments& request);
   Reply client_command(const Arguments& request, uint64_t session);
+  Reply client_list() const;
   Reply publish(const std::string& channel, const std::string& message);
   int64_t tell(const std::string& channel, const std::string& message);
   Reply time() const;
-  Reply listeners(const Arguments& request) const;
+  Reply numsub(const Arguments& request) const;
   Reply on_data(const Arguments& request);
 
   World& world_;
   ScriptEngine& engine_;
   const Mutation mutate_;
   Dataset data_;
+  Dataset::Entries saved_;
+  std::set<std::string> forgotten_;
+  Witness* witness_ = nullptr;
   std::map<uint64_t, Session> sessions_;
   std::map<std::string, std::string> known_;  // sha1 -> text
-  std::map<std::string, TimePoint> first_set_;
   uint64_t next_session_ = 1;
   unsigned starts_ = 1;
   bool up_ = true;
   Duration offset_{};
   double rate_ = 1;
-  TimePoint data_lost_at_{};
   bool clock_jumped_ = false;
   bool ever_broke_off_ = false;
 

@@ -1,14 +1,11 @@
 #include "user.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
-#include "net/resp.h"
+#include "inspection.h"
 
 namespace lockc::sim {
-
-// ---- users of lockc
 
 void User::later(Duration within, Step step) {
   later(within, [self = shared_from_this(), step] { (self.get()->*step)(); });
@@ -19,41 +16,53 @@ void User::later(Duration within, Task task) {
             [self = shared_from_this(), task = std::move(task)] { self->process_.deliver(task); });
 }
 
+void User::act() {
+  if (habits_.calm || process_.is_closing()) return;
+  return world_.chance(5) ? inspect() : acquire();
+}
+
+// ---- acquires
+
 void User::acquire() {
-  if (habits_.calm) return;
-  static constexpr Millis kTtls[] = {50ms, 200ms, 500ms, 1s, 3s, 10s};
-  static constexpr Millis kWaits[] = {0ms, 0ms, 20ms, 300ms, 2s, 6s, kForever, kForever};
-  ttl_ = std::max(world_.pick(kTtls), habits_.shortest_ttl);
-  AcquireRequest request{
-      .key = *Key::make("", "key-" + std::to_string(world_.below(habits_.keys))),
-      .ttl = *Ttl::make(ttl_.count()),
-      .renew = world_.chance(70),
-      .fair = world_.chance(20),
-      .spin = world_.chance(5),
-      .fenced = fenced_ = !world_.chance(20),
-      .wait = world_.pick(kWaits),
-      .max_hold = world_.chance(5) ? ttl_ / 2 : 0ms,
-  };
+  AcquireRequest request = choose();
   const bool waits = request.wait != 0ms;
   const Duration allowed = waits ? Duration(request.wait) : habits_.answer_within;
-  const std::string what =
-      "acquire " + request.key.text() + " ttl " + std::to_string(ttl_.count()) + " wait " +
-      std::to_string(request.wait.count()) + (request.renew ? " renewed" : "") +
-      (request.fair ? " fair" : "") + (request.fenced ? "" : " unfenced");
-  auto sink = judge_.expect(process_, what, allowed, [self = shared_from_this()](Completion told) {
-    self->on_acquired(std::move(told));
-  });
-  waiter_ =
-      process_.registry().acquire(std::move(request), Owed(sink, Completion::Kind::kAcquire, 1));
+  const std::string key = request.key.text();
+  ask(std::move(request), allowed,
+      [self = shared_from_this()](Completion told) { self->on_acquired(std::move(told)); });
+  if (fair_) judge_.turns.waits(key, waiter_);
   if (waits && world_.chance(15)) later(2s, &User::cancel);
 }
 
-// Inside the loop, so nothing is asked for here.
-void User::on_acquired(Completion completion) {
-  if (completion.grant == nullptr) return later(habits_.pause_between, &User::acquire);
-  grant_ = std::move(completion.grant);
-  judge_.granted(process_, grant_, fenced_);
-  later(Duration(ttl_) / 2, &User::hold);
+AcquireRequest User::choose() {
+  static constexpr Millis kTtls[] = {50ms, 200ms, 500ms, 1s, 3s, 10s};
+  static constexpr Millis kWaits[] = {0ms, 0ms, 20ms, 300ms, 2s, 6s, kForever, kForever};
+  ttl_ = world_.pick(kTtls);
+  fair_ = world_.chance(20);
+  return {
+      .key = *Key::make("", "key-" + std::to_string(world_.below(habits_.keys))),
+      .ttl = *Ttl::make(ttl_.count()),
+      .renew = world_.chance(70),
+      .fair = fair_,
+      .spin = world_.chance(5),
+      .fenced = !world_.chance(20),
+      .wait = world_.pick(kWaits),
+      .max_hold = world_.chance(5) ? ttl_ / 2 : 0ms,
+      .owner = number_,
+  };
+}
+
+void User::ask(AcquireRequest request, Duration allowed, std::function<void(Completion)> then) {
+  const std::string what =
+      "acquire " + request.key.text() + " ttl " + std::to_string(ttl_.count()) + " wait " +
+      std::to_string(request.wait.count()) + (request.renew ? " renewed" : "") +
+      (request.fair ? " fair" : "") + (request.fenced ? "" : " unfenced") +
+      (request.owner == 0 ? "" : " by owner " + std::to_string(request.owner));
+  asked_ = std::make_shared<Hold>(world_, process_, request.owner, request.fenced);
+  request.events = asked_;
+  auto sink = judge_.expect(process_, what, allowed, std::move(then));
+  waiter_ =
+      process_.registry().acquire(std::move(request), Owed(sink, Completion::Kind::kAcquire, 1));
 }
 
 void User::cancel() {
@@ -62,84 +71,103 @@ void User::cancel() {
   }
 }
 
-void User::hold() {
-  if (habits_.calm || world_.chance(60)) return release();
+// Inside the loop, so nothing is asked for here.
+void User::on_acquired(Completion completion) {
+  if (completion.grant == nullptr) return later(habits_.pause_between, &User::act);
+  asked_->begin(std::move(completion.grant));
+  holds_.push_back(asked_);
+  const Grant& grant = *asked_->grant();
+  if (judge_.holders.granted(process_, asked_)) {
+    judge_.turns.holds(grant.key().text(), grant.owner(), fair_);
+  }
+  later(Duration(ttl_) / 2, &User::use);
+}
+
+// ---- holds
+
+void User::use() {
+  if (habits_.calm) return release();
+  if (may_enter_again() && world_.chance(40)) return enter_again();
+  if (world_.chance(60)) return release();
   if (world_.chance(50)) return extend();
   later(Duration(ttl_) * 2, &User::release);  // perhaps beyond its end
 }
 
+// Where another thread of its number has the key by now, it would get that one's grant.
+bool User::may_enter_again() const {
+  if (number_ == 0 || holds_.size() == 3) return false;
+  return number_ != kSharedNumber || judge_.holders.is_alone(*holds_.back());
+}
+
+void User::enter_again() {
+  AcquireRequest request = choose();
+  request.key = holds_.back()->grant()->key();
+  request.fenced = holds_.back()->fenced;  // its token is that of the grant
+  ask(std::move(request), Duration::zero(),
+      [self = shared_from_this()](const Completion& told) { self->on_entered_again(told); });
+}
+
+// The answer is there at once: it is the same grant, or that is lost.
+void User::on_entered_again(const Completion& completion) {
+  const std::shared_ptr<Hold> outer = holds_.back();
+  const Status status = completion.outcome.status;
+  if (completion.grant != nullptr) {
+    asked_->begin(completion.grant);
+    holds_.push_back(asked_);
+    judge_.holders.granted(process_, asked_);
+    if (!asked_->is_shared_with(*outer)) world_.fail("entered again by another grant");
+  } else if (status != Status::kClosed && (status != Status::kLost || outer->remaining() > 0ms)) {
+    world_.fail("kept from what it holds: " + outer->grant()->owner());
+  }
+  later(Duration(ttl_) / 2, &User::use);
+}
+
 void User::extend() {
+  const std::shared_ptr<Grant>& grant = holds_.back()->grant();
   const auto ttl = *Ttl::make((ttl_ * (1 + static_cast<int64_t>(world_.below(3)))).count());
-  auto sink = judge_.expect(process_, "extend " + grant_->owner(), habits_.answer_within,
+  auto sink = judge_.expect(process_, "extend " + grant->owner(), habits_.answer_within,
                             [self = shared_from_this()](const Completion&) {
                               self->later(Duration(self->ttl_) * 2, &User::release);
                             });
-  process_.registry().extend(grant_, ttl, Owed(sink, Completion::Kind::kExtend, 2));
+  process_.registry().extend(grant, ttl, Owed(sink, Completion::Kind::kExtend, 2));
 }
 
-// One in five lets go without waiting for the answer.
+// In any order, if there are several. One in five lets go without waiting for the answer.
 void User::release() {
   waiter_.reset();
-  const auto grant = std::exchange(grant_, nullptr);
+  const auto which = holds_.begin() + static_cast<std::ptrdiff_t>(world_.below(holds_.size()));
+  const std::shared_ptr<Hold> hold = *which;
+  holds_.erase(which);
+  const std::shared_ptr<Grant>& grant = hold->grant();
   if (world_.chance(20)) {
     world_.trace(process_.name(), "drops", grant->owner());
     process_.registry().release(grant, Owed());
-    return later(habits_.pause_between, &User::acquire);
+    hold->let_go();
+    return go_on();
   }
   auto sink = judge_.expect(process_, "release " + grant->owner(), habits_.answer_within,
-                            [self = shared_from_this()](const Completion&) {
-                              self->later(self->habits_.pause_between, &User::acquire);
-                            });
+                            [self = shared_from_this()](const Completion&) { self->go_on(); });
   process_.registry().release(grant, Owed(sink, Completion::Kind::kRelease, 3));
+  hold->let_go();
 }
 
-// ---- the plain client
-
-void PlainClient::act() {
-  if (habits_.calm) return server_.gone(session_);
-  if (session_ == 0 && server_.is_up()) {
-    session_ = server_.accept({[this](const std::string& bytes) {
-                                 world_.in(world_.between(0ms, 2ms), [this, bytes] {
-                                   if (on_reply_) std::exchange(on_reply_, nullptr)(bytes);
-                                 });
-                               },
-                               [this] { session_ = 0; }});
-  }
-  if (session_ != 0) acquire();
-  world_.in(world_.between(50ms, 2s), [this] { act(); });
+void User::go_on() {
+  if (holds_.empty()) return later(habits_.pause_between, &User::act);
+  later(Duration(ttl_) / 2, &User::use);
 }
 
-void PlainClient::acquire() {
-  const std::string key = "key-" + std::to_string(world_.below(habits_.keys));
-  const Millis ttl = std::chrono::floor<Millis>(world_.between(50ms, 500ms));
-  const TimePoint until = world_.now() + Duration(ttl) * 99 / 100 - 2ms;
-  const std::string owner = "plain:" + std::to_string(++acquires_);
-  on_reply_ = [this, key, owner, until](const std::string& reply) {
-    if (reply != "+OK\r\n" || world_.now() >= until) return;
-    const auto released = judge_.plain_granted(key, owner, until);
-    if (world_.chance(50)) return;
-    world_.in(world_.between(0ms, 40ms), [this, key, owner, released] {
-      *released = true;
-      release(key, owner);
-    });
-  };
-  send({"SET", key, owner, "NX", "PX", std::to_string(ttl.count())});
-}
+// ---- looks
 
-void PlainClient::release(const std::string& key, const std::string& owner) {
-  if (session_ == 0) return;
-  on_reply_ = nullptr;
-  send({"EVAL",
-        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end", "1",
-        key, owner});
-}
-
-void PlainClient::send(const Arguments& request) {
-  const std::vector<std::string_view> views(request.begin(), request.end());
-  std::string bytes;
-  resp::append_request(bytes, views);
-  world_.in(world_.between(0ms, 2ms),
-            [this, session = session_, bytes] { server_.receive(session, bytes); });
+void User::inspect() {
+  const auto key = *Key::make("", "key-" + std::to_string(world_.below(habits_.keys)));
+  const auto sink =
+      judge_.expect(process_, "inspect " + key.text(), habits_.answer_within,
+                    [self = shared_from_this()](const Completion&) { self->go_on(); });
+  auto owed = std::make_shared<Owed>(sink, Completion::Kind::kAcquire, 4);
+  process_.inspect_key(key, [&world = world_, key, owed](const Result<std::string>& json) {
+    if (json) check_inspection(world, key, *json);
+    owed->tell(json ? Error{} : json.error());
+  });
 }
 
 }  // namespace lockc::sim

@@ -17,6 +17,10 @@ namespace lockc::sim {
 using namespace std::chrono_literals;
 using Task = std::function<void()>;
 
+// A timer's grain, and the turn of the loop it fires in.
+inline constexpr Duration kGrain = 2ms;
+inline std::string in_ms(Duration span) { return std::to_string(span / 1ms) + " ms"; }
+
 class World final : public Clock {
  public:
   // Events are told to trace() only where `tracing`: their texts cost more than the simulation.
@@ -61,7 +65,7 @@ class World final : public Clock {
 
  private:
   static constexpr TimePoint kBegin{std::chrono::hours(1)};
-  static constexpr size_t kRemembered = 80;
+  static constexpr size_t kRemembered = 200;
 
   struct Event {
     TimePoint when;
