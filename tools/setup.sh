@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 declare -A packages=(
   [build]="g++ cmake make pkg-config libhiredis-dev nlohmann-json3-dev"
   [bindings]="golang-go python3-dev python3-venv redis-server"
-  [test]="libcmocka-dev libgmock-dev libgtest-dev liblua5.1-0-dev zsh"
+  [test]="libcmocka-dev libgmock-dev libgtest-dev liblua5.1-0-dev postgresql zsh"
   [bench]="libbenchmark-dev"
   [rivals]="default-jdk-headless maven nodejs npm"
   [lint]="abigail-tools clang-format-14 clang-tidy-14 shellcheck swig"
@@ -30,6 +30,7 @@ have_otherwise() {
     default-jdk-headless) command -v javac >/dev/null ;;
     maven) command -v mvn >/dev/null ;;
     nodejs) command -v node >/dev/null ;;
+    postgresql) compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null ;;
     redis-server) [ -x "${LOCKC_REDIS_SERVER:-}" ] || command -v redis-server >/dev/null ;;
     *) return 1 ;;
   esac
@@ -74,9 +75,12 @@ install_packages() {
     tail -n 15 $log >&2
     fail "apt-get failed; its whole output is in $log"
   fi
-  if [[ " $* " == *" redis-server "* ]] && ! as_root update-rc.d redis-server disable >>$log 2>&1; then
-    say "the service redis-server may start with the machine; see $log"
-  fi
+  local service
+  for service in postgresql redis-server; do
+    [[ " $* " == *" $service "* ]] || continue
+    as_root update-rc.d $service disable >>$log 2>&1 ||
+      say "the service $service may start with the machine; see $log"
+  done
 }
 
 # A Python that can build extension modules and virtual environments.

@@ -1,0 +1,1 @@
+ALTER TABLE orders ADD COLUMN fence bigint NOT NULL DEFAULT 0

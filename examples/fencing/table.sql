@@ -1,0 +1,1 @@
+CREATE TABLE fences (key text PRIMARY KEY, token bigint NOT NULL)
