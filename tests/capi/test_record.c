@@ -202,6 +202,24 @@ static void what_is_no_record_is_told_and_left_alone(void **state) {
   assert_int_equal(raw_integer(rig->raw, "HLEN %s", rig->key), 1);
 }
 
+static void value_beyond_the_bound_is_not_read_and_ends_no_connection(void **state) {
+  struct rig *rig = *state;
+  const size_t size = LOCKC_RECORD_MAX_VALUE + 1;
+  char *value = calloc(1, size);
+  raw_do(rig->raw, "HSET %s version 1 token 0 value %b", rig->key, value, size);
+  free(value);
+  lockc_lock *lock = must_acquire(rig->client, "test:record:bystander", NULL);
+  lockc_record *record = NULL;
+  lockc_error *err = NULL;
+  assert_status(lockc_client_read(&record, rig->client, rig->key, strlen(rig->key), &err),
+                LOCKC_E_WRONG_TYPE);
+  assert_error(err, LOCKC_E_WRONG_TYPE, "8388608");
+  assert_status(lockc_lock_release(lock, NULL), LOCKC_OK);
+  lockc_lock_free(lock);
+  assert_status(write_text(rig, "short", NULL, NULL), LOCKC_OK);
+  raw_do(rig->raw, "DEL %s", rig->key);
+}
+
 static void lock_is_no_record(void **state) {
   struct rig *rig = *state;
   lockc_lock *lock = must_acquire(rig->client, rig->key, NULL);
@@ -263,6 +281,7 @@ int main(void) {
       with_rig(value_may_be_null_where_it_is_empty),
       with_rig(keys_are_those_of_the_client),
       with_rig(what_is_no_record_is_told_and_left_alone),
+      with_rig(value_beyond_the_bound_is_not_read_and_ends_no_connection),
       with_rig(lock_is_no_record),
       with_rig(scripts_that_the_server_forgot_are_sent_again),
       cmocka_unit_test(write_without_an_answer_is_uncertain_and_a_read_tells_its_end),
