@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
-import pytest
 from lockc_abi import (
     EVENT_LOST,
     LOST_EXPIRED,
@@ -169,36 +167,3 @@ def test_restarted_server_has_lost_the_lease(
         assert completion.kind == EVENT_LOST
         assert lock.remaining_ms == 0
         client.acquire("key", wait_ms=2000).release()
-
-
-@pytest.mark.parametrize("fault", ["cut", "reset", "half_close"])
-def test_every_call_ends_under_a_storm_of_broken_connections(
-    fault: str, proxy: Proxy, raw: Connection, open_client: OpenClient
-) -> None:
-    client = open_client(proxy.url)
-    client.connect()
-    stop = threading.Event()
-    ended = []
-    statuses = set()
-
-    def call_all_the_time(number: int) -> None:
-        while not stop.is_set():
-            try:
-                client.acquire(f"key:{number % 3}", wait_ms=200).release()
-            except Refused as refused:
-                statuses.add(refused.status)
-        ended.append(number)
-
-    threads = [threading.Thread(target=call_all_the_time, args=(i,)) for i in range(6)]
-    for thread in threads:
-        thread.start()
-    for _ in range(40):
-        getattr(proxy, fault)()
-        time.sleep(0.03)  # the storm's pace
-    stop.set()
-    for thread in threads:
-        thread.join(10)
-    assert len(ended) == len(threads)
-    assert statuses <= {"TIMEOUT", "E_UNCERTAIN", "E_UNREACHABLE", "LOST", "NOT_HELD"}
-    assert within(5.0, lambda: not any(raw.call("EXISTS", f"key:{i}") for i in range(3)))
-    client.acquire("key:0", wait_ms=2000).release()

@@ -51,6 +51,7 @@ class Flow:
     delay: float = 0.0
     dropping: bool = False
     holding: bool = False
+    ended: bool = False  # for good
 
     def copy_to(self, other: Flow) -> None:
         other.delay, other.dropping, other.holding = self.delay, self.dropping, self.holding
@@ -101,7 +102,14 @@ class Link:
 
     def half_close(self, direction: str = "down") -> None:
         for name in directions(direction):
-            self.writers[name].write_eof()
+            self.end(name)
+
+    def end(self, direction: str) -> None:
+        flow, writer = self.flows[direction], self.writers[direction]
+        if not flow.ended and not writer.is_closing():
+            flow.ended = True
+            with contextlib.suppress(OSError):  # the other side may be gone
+                writer.write_eof()
 
 
 @dataclass
@@ -287,11 +295,10 @@ class Proxy:
                     await asyncio.sleep(flow.delay)
                 while flow.holding:
                     await link.healed.wait()
-                if not flow.dropping:
+                if not flow.dropping and not flow.ended:
                     writer.write(data)
                     await writer.drain()
-            if writer.can_write_eof() and not writer.is_closing():
-                writer.write_eof()
+            link.end(direction)
             return
         link.cut()
 
