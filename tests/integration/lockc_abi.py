@@ -141,6 +141,10 @@ class Lock:
     def lost_reason(self) -> int:
         return int(LIBRARY.lockc_lock_lost_reason(self._handle))
 
+    @property
+    def owner(self) -> bytes:
+        return bytes(LIBRARY.lockc_lock_owner(self._handle))
+
     def extend(self, ttl_ms: int) -> None:
         error = c_void_p()
         check(LIBRARY.lockc_lock_extend(self._handle, c_int64(ttl_ms), ctypes.byref(error)), error)

@@ -12,12 +12,12 @@ from lockc_abi import (
     OpenClient,
     Option,
     Queue,
-    Refused,
     succeeds,
 )
 from proxy import Proxy
 from redis_server import RedisServer
 from resp import Connection
+from scale import scaled
 from timing import TOLERANCE, Stopwatch, within
 
 
@@ -57,16 +57,17 @@ def test_lease_outlives_its_connections(raw: Connection, past: Client) -> None:
 def test_renewals_survive_short_cuts(
     proxy: Proxy, raw: Connection, open_client: OpenClient
 ) -> None:
-    client = open_client(proxy.url, default_ttl_ms=1500)
+    ttl_ms, outage, between = scaled(1500, 3000), scaled(300, 1000) / 1000, scaled(700, 4000) / 1000
+    client = open_client(proxy.url, default_ttl_ms=ttl_ms)
     with Queue(client) as events:
         lock = client.acquire("key", events=events.handle, events_tag=1)
-        for _ in range(4):
+        for _ in range(scaled(4, 12)):
             proxy.refuse()
             proxy.cut()
-            time.sleep(0.3)  # the length of the outage is what is tested
+            time.sleep(outage)  # its length is what is tested
             proxy.heal()
             watch = Stopwatch()
-            while watch.seconds < 0.7:
+            while watch.seconds < between:
                 assert lock.remaining_ms > 0
                 assert raw.call("PTTL", "key") > 0
                 time.sleep(0.05)
