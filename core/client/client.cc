@@ -75,14 +75,14 @@ Result<std::shared_ptr<Client>> Client::open(ClientOptions options) {
 
 Error Client::wait_for(Completion::Kind kind, FunctionRef<void(Owed)> submit) {
   if (is_closed()) return closed_error();
-  Slot slot;
+  Slot slot(runner_.sleepers());
   runner_.call(slot, [&] { submit(Owed(on_stack(slot), kind, 0)); });
   return slot.take().outcome;
 }
 
 Completion Client::acquire(AcquireRequest request) {
   if (is_closed()) return {0, Completion::Kind::kAcquire, closed_error(), nullptr};
-  Slot slot;
+  Slot slot(runner_.sleepers());
   runner_.call(slot, [&] {
     Owed owed(on_stack(slot), Completion::Kind::kAcquire, 0);
     slot.waiter = registry_.acquire(std::move(request), std::move(owed));
@@ -161,7 +161,7 @@ Completion Client::acquire(AcquireRequest request, const std::shared_ptr<Complet
     });
     return pending;
   }
-  Slot slot;
+  Slot slot(runner_.sleepers());
   const auto submit = [&] {
     Owed owed(on_stack(slot), Completion::Kind::kAcquire, tag);
     if (queue->find(tag) != nullptr) return owed.tell(tag_error(tag));
@@ -206,7 +206,7 @@ void Client::close(CompletionQueue& queue) {
 
 void Client::close() {
   if (closed_.exchange(true)) return;
-  Slot slot;
+  Slot slot(runner_.sleepers());
   std::shared_ptr<Timer> limit;
   runner_.call(slot, [&] {
     auto owed = std::make_shared<Owed>(on_stack(slot), Completion::Kind::kRelease, 0);

@@ -19,14 +19,19 @@ bool awaits_reply(const Slot& slot) {
   return claim != nullptr && claim->route().unanswered > 0;
 }
 
-// How long the caller may sit in a read: the background thread ends connections that do not answer,
-// and so wakes it; but an acquire's own deadline may be nearer.
-Duration read_limit(const Slot& slot, TimePoint now, Millis reply_timeout) {
-  if (slot.waiter == nullptr || slot.waiter->request.wait <= Millis::zero())
-    return Socket::kForever;
-  const TimePoint deadline = after(slot.waiter->began, slot.waiter->request.wait);
-  if (deadline - now > Duration(reply_timeout)) return Socket::kForever;
-  return std::max<Duration>(deadline - now, Millis(1));
+bool same(const std::weak_ptr<Connection>& a, const std::shared_ptr<Connection>& b) {
+  return !a.owner_before(b) && !b.owner_before(a);
+}
+
+// Looks at a lock that is taken; about as many as one turn takes.
+constexpr int kTriesToEnter = 50;
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
 }
 
 }  // namespace
@@ -63,27 +68,48 @@ void Runner::stop() {
   thread_.join();
 }
 
+// Turns are short: a thread that finds somebody inside does better to look again for a moment than
+// to sleep, which takes longer than the turn.
+Runner::Lock Runner::enter() {
+  Lock lock(mutex_, std::defer_lock);
+  for (int tries = 0; tries < kTriesToEnter; ++tries) {
+    if (lock.try_lock()) return lock;
+    relax();
+  }
+  lock.lock();
+  return lock;
+}
+
+// Those who have news are woken outside: the first thing they do may be to come in again.
+void Runner::leave(Lock lock) {
+  const auto woken = sleepers_.take();
+  lock.unlock();
+  Sleepers::wake(woken);
+}
+
 void Runner::background() {
   ::pthread_setname_np(::pthread_self(), "lockc");
   Lock lock(mutex_);
   while (!stopping_) {
     const TimePoint until = loop_.timers().next();
     sleeps_until_ = until;
-    lock.unlock();
+    leave(std::move(lock));
     reactor_.wait(until, clock_);
-    lock.lock();
+    lock = Lock(mutex_);
     sleeps_until_ = TimePoint();
     loop_.begin_turn();
     reactor_.dispatch();
     loop_.end_turn();
   }
+  leave(std::move(lock));
 }
 
 void Runner::inside(FunctionRef<void()> task) {
-  const Lock lock(mutex_);
+  Lock lock = enter();
   loop_.begin_turn();
   task();
   end_turn();
+  leave(std::move(lock));
 }
 
 void Runner::end_turn() {
@@ -98,115 +124,162 @@ void Runner::wake_for_timers() {
   }
 }
 
-// One turn that makes the caller's request and sends it. The borrowing comes before the flush,
-// which would else tell the background thread to watch for the reply.
-Runner::Lead Runner::begin(Lock& lock, Slot& slot, FunctionRef<void()> submit, bool only_free) {
+void Runner::call(Slot& slot, FunctionRef<void()> submit) {
+  Lead lead = begin(slot, submit, false);
+  for (;;) {
+    if (lead) {
+      lead = lead.is_channel ? watch_channel(slot, lead) : read_for_all(slot, lead, false);
+    } else if (slot.is_done()) {
+      return;
+    } else {
+      slot.sleep();
+      lead = slot.take_lead();
+    }
+  }
+}
+
+bool Runner::call_once(Slot& slot, FunctionRef<void()> submit, FunctionRef<void()> otherwise) {
+  if (const Lead lead = begin(slot, submit, true)) read_for_all(slot, lead, true);
+  if (slot.is_done()) return true;
+  Lock lock = enter();
+  const bool done = slot.is_done();
+  if (!done) otherwise();
+  leave(std::move(lock));
+  return done || slot.is_done();
+}
+
+// One turn that makes the caller's request, which is then written outside. The borrowing comes
+// before the flush, which would else tell the background thread to watch for the reply.
+Lead Runner::begin(Slot& slot, FunctionRef<void()> submit, bool once) {
+  Lock lock = enter();
   loop_.begin_turn();
   node_->forget_latest();
   submit();
   loop_.run_deferred();
-  Lead lead{slot.is_done() ? nullptr : node_->latest(), nullptr};
+  Lead lead;
   Connection::Unsent unsent;
-  if (lead.connection != nullptr) {
-    slot.carrier = lead.connection;
-    const bool free = lead.connection->outstanding() == 1;
-    if (free || !only_free) lead.socket = lead.connection->borrow();
-    unsent = lead.connection->take_unsent();
+  const auto carrier = slot.is_done() ? nullptr : node_->latest();
+  if (carrier != nullptr) {
+    slot.carrier = carrier;
+    unsent = carrier->take_unsent();
+    if (!once || carrier->outstanding() == 1) {
+      lead = {carrier, carrier->borrow(), read_limit(slot), false};
+    }
   }
   loop_.flush();
   wake_for_timers();
-  if (unsent.socket != nullptr) write_for_all(lock, *lead.connection, std::move(unsent));
+  if (!lead && !once) lead = block(slot);
+  leave(std::move(lock));
+  if (unsent.socket != nullptr) write_for_all(*carrier, std::move(unsent));
   return lead;
 }
 
 // A write takes longer than all else in a turn, so it happens outside; what other callers have for
 // the same connection by then leaves together in the next one.
-void Runner::write_for_all(Lock& lock, Connection& connection, Connection::Unsent unsent) {
+void Runner::write_for_all(Connection& connection, Connection::Unsent unsent) {
   while (unsent.socket != nullptr) {
-    lock.unlock();
     const bool succeeded = unsent.socket->write(unsent.bytes);
-    lock.lock();
+    if (connection.wrote_all(succeeded)) return;
+    Lock lock = enter();
     if (!succeeded) loop_.begin_turn();
     unsent = connection.wrote(succeeded);
     if (!succeeded) end_turn();
+    leave(std::move(lock));
   }
 }
 
-void Runner::call(Slot& slot, FunctionRef<void()> submit) {
-  Lock lock(mutex_);
-  Lead lead = begin(lock, slot, submit, false);
-  if (lead) read_for_all(lock, slot, lead);
-  while (!slot.is_done()) {
-    if (blocked_.empty()) watch_channel(lock, slot);
-    if (slot.is_done()) return;
-    const auto place = blocked_.insert(blocked_.end(), &slot);
-    lock.unlock();
-    slot.sleep();
-    lock.lock();
-    blocked_.erase(place);
-    lead.socket = slot.take_lead();
-    if (!lead) continue;
-    lead.connection = slot.carrier.lock();
-    if (lead.connection != nullptr) read_for_all(lock, slot, lead);
+// Reads replies, whoever they are for, until the caller's own has come; then somebody else has to.
+Lead Runner::read_for_all(Slot& slot, Lead lead, bool once) {
+  std::array<char, 16384> buffer;
+  for (bool mine = !slot.is_done();;) {
+    long got = Socket::kNothing;
+    if (mine) got = lead.socket->read(buffer.data(), buffer.size(), lead.limit);
+    Lock lock = enter();
+    auto unsent = feed(lead, buffer.data(), got);
+    mine = awaits_reply(slot) && lead.connection->outstanding() > 0;
+    Lead next;
+    if (mine) {
+      lead.limit = read_limit(slot);
+    } else {
+      hand_on(lead);
+      if (!once) next = block(slot);
+    }
+    leave(std::move(lock));
+    if (unsent.socket != nullptr) write_for_all(*lead.connection, std::move(unsent));
+    if (!mine) return next;
   }
-}
-
-bool Runner::call_once(Slot& slot, FunctionRef<void()> submit, FunctionRef<void()> otherwise) {
-  Lock lock(mutex_);
-  const Lead lead = begin(lock, slot, submit, true);
-  if (lead) read_for_all(lock, slot, lead);
-  if (slot.is_done()) return true;
-  otherwise();
-  return slot.is_done();
 }
 
 // A caller that alone waits for a grant reads the wake channel by itself: a hop less at each
 // hand-over.
-void Runner::watch_channel(Lock& lock, Slot& slot) {
-  if (slot.waiter == nullptr || awaits_reply(slot)) return;
-  Lead lead{wake_->connection(), nullptr};
-  if (lead.connection != nullptr) lead.socket = lead.connection->borrow();
-  if (!lead) return;
+Lead Runner::watch_channel(Slot& slot, const Lead& lead) {
   std::array<char, 16384> buffer;
-  while (!slot.is_done() && !lead.connection->is_closed()) {
-    slot.watch(kick_);
-    lock.unlock();
+  for (bool watches = true;;) {
     kick_.wait_with(*lead.socket);
     const long got = lead.socket->read(buffer.data(), buffer.size(), Duration::zero());
-    lock.lock();
+    Lock lock = enter();
     slot.unwatch();
-    loop_.begin_turn();
-    const auto size = static_cast<size_t>(std::max(got, 0L));
-    lead.connection->feed({buffer.data(), size}, got);
-    end_turn();
+    feed(lead, buffer.data(), got);
+    watches = !slot.is_done() && !lead.connection->is_closed();
+    Lead next;
+    if (watches) {
+      slot.watch(kick_);
+    } else {
+      lead.connection->give_back();
+      next = block(slot);
+    }
+    leave(std::move(lock));
+    if (!watches) return next;
   }
-  lead.connection->give_back();
 }
 
-// Reads replies, whoever they are for, until the caller's own has come; then somebody else has to.
-void Runner::read_for_all(Lock& lock, Slot& slot, const Lead& lead) {
-  std::array<char, 16384> buffer;
-  while (awaits_reply(slot) && lead.connection->outstanding() > 0) {
-    const Duration limit = read_limit(slot, loop_.now(), node_->reply_timeout());
-    lock.unlock();
-    const long got = lead.socket->read(buffer.data(), buffer.size(), limit);
-    lock.lock();
-    loop_.begin_turn();
-    const auto size = static_cast<size_t>(std::max(got, 0L));
-    lead.connection->feed({buffer.data(), size}, got);
-    end_turn();
+// ---- inside
+
+// The caller has nothing to read: it sleeps, or watches the wake channel if nobody else waits.
+Lead Runner::block(Slot& slot) {
+  if (slot.is_done()) return {};
+  if (blocked_.empty() && slot.waiter != nullptr && !awaits_reply(slot)) {
+    Lead lead{wake_->connection(), nullptr, Socket::kForever, true};
+    if (lead.connection != nullptr) lead.socket = lead.connection->borrow();
+    if (lead) {
+      slot.watch(kick_);
+      return lead;
+    }
   }
-  hand_on(lead);
+  blocked_.add(slot);
+  return {};
+}
+
+Connection::Unsent Runner::feed(const Lead& lead, const char* bytes, long got) {
+  loop_.begin_turn();
+  lead.connection->feed({bytes, static_cast<size_t>(std::max(got, 0L))}, got);
+  loop_.run_deferred();
+  auto unsent = lead.connection->take_unsent(true);
+  loop_.flush();
+  wake_for_timers();
+  return unsent;
 }
 
 // To a caller that sleeps for a reply on this connection, or to the background thread.
 void Runner::hand_on(const Lead& lead) {
   // The one that blocked last has the longest to go.
-  for (auto at = blocked_.rbegin(); at != blocked_.rend(); ++at) {
-    Slot& slot = **at;
-    if (slot.carrier.lock() == lead.connection && awaits_reply(slot)) return slot.lead(lead.socket);
+  for (Slot* slot = blocked_.last(); slot != nullptr; slot = Slot::Blocked::before(*slot)) {
+    if (same(slot->carrier, lead.connection) && awaits_reply(*slot)) {
+      return slot->lead({lead.connection, lead.socket, read_limit(*slot), false});
+    }
   }
   lead.connection->give_back();
+}
+
+// How long the caller may sit in a read: the background thread ends connections that do not answer,
+// and so wakes it; but an acquire's own deadline may be nearer.
+Duration Runner::read_limit(const Slot& slot) const {
+  if (slot.waiter == nullptr || slot.waiter->request.wait <= Millis::zero())
+    return Socket::kForever;
+  const TimePoint now = loop_.now();
+  const TimePoint deadline = after(slot.waiter->began, slot.waiter->request.wait);
+  if (deadline - now > Duration(node_->reply_timeout())) return Socket::kForever;
+  return std::max<Duration>(deadline - now, Millis(1));
 }
 
 }  // namespace lockc

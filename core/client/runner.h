@@ -4,14 +4,13 @@
 // Nothing else in lockc knows about threads.
 #pragma once
 
-#include <list>
-#include <memory>
 #include <mutex>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/function_ref.h"
 #include "client/kick.h"
+#include "client/sleepers.h"
 #include "client/slot.h"
 #include "net/loop.h"
 #include "net/reactor.h"
@@ -32,6 +31,9 @@ class Runner {
   // Ends and joins it. No other call may be under way.
   void stop();
 
+  // Whom the slots of callers here belong to.
+  Sleepers& sleepers() { return sleepers_; }
+
   // Runs task inside the loop, in a turn of its own. Any thread but the background's.
   void inside(FunctionRef<void()> task);
 
@@ -46,18 +48,18 @@ class Runner {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  struct Lead {
-    std::shared_ptr<Connection> connection;
-    std::shared_ptr<Socket> socket;
-    explicit operator bool() const { return socket != nullptr; }
-  };
 
+  Lock enter();
+  void leave(Lock lock);
   void background();
-  Lead begin(Lock& lock, Slot& slot, FunctionRef<void()> submit, bool only_free);
-  void write_for_all(Lock& lock, Connection& connection, Connection::Unsent unsent);
-  void read_for_all(Lock& lock, Slot& slot, const Lead& lead);
+  Lead begin(Slot& slot, FunctionRef<void()> submit, bool once);
+  void write_for_all(Connection& connection, Connection::Unsent unsent);
+  Lead read_for_all(Slot& slot, Lead lead, bool once);
+  Lead watch_channel(Slot& slot, const Lead& lead);
+  Lead block(Slot& slot);
+  Connection::Unsent feed(const Lead& lead, const char* bytes, long got);
   void hand_on(const Lead& lead);
-  void watch_channel(Lock& lock, Slot& slot);
+  Duration read_limit(const Slot& slot) const;
   void end_turn();
   void wake_for_timers();
 
@@ -71,7 +73,8 @@ class Runner {
   std::thread thread_;
   bool stopping_ = false;
   TimePoint sleeps_until_{};  // of the background thread; the past while it is awake
-  std::list<Slot*> blocked_;  // callers that sleep
+  Slot::Blocked blocked_;     // callers that sleep
+  Sleepers sleepers_;         // ... and of these, who has news since the turn began
 };
 
 }  // namespace lockc

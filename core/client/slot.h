@@ -1,14 +1,12 @@
 // Where one blocked caller waits for one answer.
 #pragma once
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <memory>
+#include <utility>
 
 #include "client/kick.h"
+#include "client/sleepers.h"
 #include "lock/operation.h"
 #include "net/connection.h"
 
@@ -16,10 +14,27 @@ namespace lockc {
 
 struct Waiter;
 
+// A connection that a blocked caller reads by itself, for all that wait for a reply on it.
+struct Lead {
+  std::shared_ptr<Connection> connection;
+  std::shared_ptr<Socket> socket;
+  Duration limit = Socket::kForever;  // of one read
+  bool is_channel = false;  // the wake channel, read by the only one that waits for a grant
+  explicit operator bool() const { return socket != nullptr; }
+};
+
 class Slot final : public Sink {
  public:
+  // sleepers: those of the loop that tells this slot.
+  explicit Slot(Sleepers& sleepers) : sleepers_(sleepers) {}
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+
+  // The owner goes on at once, outside the loop, and this object ends with its call: whoever tells
+  // it does not touch it afterwards.
   void complete(Completion completion) override {
     answer_ = std::move(completion);
+    unblock();
     wake(State::kDone);
   }
   // Inside or outside the loop.
@@ -30,18 +45,21 @@ class Slot final : public Sink {
   void sleep() {
     State seen = State::kPending;
     if (!state_.compare_exchange_strong(seen, State::kSleeping)) return;
-    while (is_sleeping()) futex(FUTEX_WAIT_PRIVATE, static_cast<int>(State::kSleeping));
+    while (state_.load(std::memory_order_acquire) == State::kSleeping) {
+      Sleepers::sleep(state_, State::kSleeping);
+    }
   }
   // Asks the sleeper to read a borrowed connection; inside the loop.
-  void lead(std::shared_ptr<Socket> socket) {
-    socket_ = std::move(socket);
+  void lead(Lead lead) {
+    lead_ = std::move(lead);
+    unblock();
     wake(State::kLeading);
   }
-  // What lead() brought, if it was called; inside the loop. It must be seen to even when done.
-  std::shared_ptr<Socket> take_lead() {
+  // What lead() brought, if it was called; behind sleep(). It must be seen to even when done.
+  Lead take_lead() {
     State seen = State::kLeading;
     state_.compare_exchange_strong(seen, State::kPending);
-    return std::exchange(socket_, nullptr);
+    return std::exchange(lead_, {});
   }
 
   // The owner waits for two things from now on: its answer, for which kick rings, and a socket.
@@ -60,28 +78,54 @@ class Slot final : public Sink {
   std::weak_ptr<Connection> carrier;  // has this caller's request
   std::shared_ptr<Waiter> waiter;     // of an acquire
 
+  // The callers that sleep, in the order in which they began.
+  class Blocked {
+   public:
+    Blocked() = default;
+    Blocked(const Blocked&) = delete;
+    Blocked& operator=(const Blocked&) = delete;
+
+    bool empty() const { return last_ == nullptr; }
+    Slot* last() const { return last_; }
+    static Slot* before(const Slot& slot) { return slot.before_; }
+    void add(Slot& slot) {
+      slot.blocked_ = this;
+      slot.before_ = std::exchange(last_, &slot);
+      if (slot.before_ != nullptr) slot.before_->behind_ = &slot;
+    }
+
+   private:
+    friend class Slot;
+    Slot* last_ = nullptr;
+  };
+
  private:
   enum class State : int { kPending, kSleeping, kWatching, kLeading, kDone };
 
-  // The owner comes into the loop before it goes on, so this object outlives the call.
+  void unblock() {
+    if (blocked_ == nullptr) return;
+    (behind_ != nullptr ? behind_->before_ : blocked_->last_) = before_;
+    if (before_ != nullptr) before_->behind_ = behind_;
+    before_ = behind_ = nullptr;
+    blocked_ = nullptr;
+  }
+
   void wake(State state) {
+    Sleepers& sleepers = sleepers_;
+    const Kick* kick = kick_;
     const State before = state_.exchange(state, std::memory_order_acq_rel);
-    if (before == State::kSleeping) futex(FUTEX_WAKE_PRIVATE, 1);
-    if (before == State::kWatching) kick_->ring();
+    if (before == State::kSleeping) sleepers.wake_later(&state_);
+    if (before == State::kWatching) kick->ring();
   }
 
-  bool is_sleeping() const { return state_.load(std::memory_order_acquire) == State::kSleeping; }
-  // futex(2) itself: std::atomic::wait yields the processor several times before it sleeps, which
-  // many callers on few cores pay for.
-  void futex(int operation, int value) {
-    ::syscall(SYS_futex, &state_, operation, value, nullptr, nullptr, 0);
-  }
-
-  static_assert(sizeof(std::atomic<State>) == sizeof(int));
+  Sleepers& sleepers_;
   std::atomic<State> state_{State::kPending};
-  std::shared_ptr<Socket> socket_;
+  Lead lead_;
   const Kick* kick_ = nullptr;
   Completion answer_;
+  Blocked* blocked_ = nullptr;  // the list it stands in
+  Slot* before_ = nullptr;
+  Slot* behind_ = nullptr;
 };
 
 }  // namespace lockc

@@ -68,7 +68,7 @@ void Connection::mark_dirty() {
 void Connection::flush() {
   dirty_ = false;
   if (closed_ || !open_) return;
-  if (!out_.empty() && !writer_) {
+  if (!out_.empty() && !waits_for_reader() && !left_to_writer()) {
     const size_t taken = stream_->write(out_);
     out_begins_at_ += taken;
     out_.erase(0, taken);
@@ -80,18 +80,36 @@ void Connection::flush() {
   }
 }
 
-Connection::Unsent Connection::take_unsent() {
-  if (closed_ || !open_ || writer_ || out_.empty()) return {};
+// True: a caller that writes now will come back for what has been collected.
+bool Connection::left_to_writer() {
+  Writer seen = Writer::kWrites;
+  return writer_.compare_exchange_strong(seen, Writer::kWritesMore) || seen == Writer::kWritesMore;
+}
+
+// Under load requests collect behind unanswered ones: whoever reads the replies sends them, many in
+// one write, each time it has read. It is there soon, for the server has a whole request of its.
+bool Connection::waits_for_reader() const {
+  return borrowed_ && pending_.size() > 1 && pending_[1].begins_at <= out_begins_at_;
+}
+
+Connection::Unsent Connection::take_unsent(bool reads) {
+  if (closed_ || !open_ || out_.empty()) return {};
+  if ((!reads && waits_for_reader()) || left_to_writer()) return {};
   Unsent unsent{stream_->socket(), {}};
   if (unsent.socket == nullptr) return {};
-  writer_ = true;
+  writer_ = Writer::kWrites;
   out_begins_at_ += out_.size();
   unsent.bytes.swap(out_);
   return unsent;
 }
 
+bool Connection::wrote_all(bool succeeded) {
+  Writer seen = Writer::kWrites;
+  return succeeded && writer_.compare_exchange_strong(seen, Writer::kNone);
+}
+
 Connection::Unsent Connection::wrote(bool succeeded) {
-  writer_ = false;
+  writer_ = Writer::kNone;
   if (!succeeded && !closed_) close({Status::kUncertain, "the connection is broken"});
   return take_unsent();
 }
@@ -186,6 +204,7 @@ void Connection::feed(std::string_view bytes, long result) {
 void Connection::give_back() {
   borrowed_ = false;
   if (closed_) return;
+  if (!out_.empty()) mark_dirty();
   stream_->give_back();
   if (!pending_.empty() || on_push_) stream_->set_reading(true);
 }

@@ -3,6 +3,7 @@
 // Lives inside the loop.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -54,13 +55,17 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   void flush();
 
   // For a caller that writes outside the loop what this connection has collected; socket is nullptr
-  // where it cannot, has nothing to write, or another caller does it. To be followed by wrote(),
-  // which may bring more: what was collected meanwhile.
+  // where it cannot, has nothing to write, or another caller does it: the one that writes now, or
+  // the reader, which is asked with `reads` each time it has read.
   struct Unsent {
     std::shared_ptr<Socket> socket;
     std::string bytes;
   };
-  Unsent take_unsent();
+  Unsent take_unsent(bool reads = false);
+  // Follows its write. True: that was all; this one may be called outside the loop, on any thread.
+  // Else there is more that was collected meanwhile: wrote(), inside, gives it or sees to a
+  // failure.
+  bool wrote_all(bool succeeded);
   Unsent wrote(bool succeeded);
 
   bool is_ready() const { return ready_ && !closed_; }
@@ -92,6 +97,8 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   void take(resp::View reply);
   void check_time();
   void mark_dirty();
+  bool left_to_writer();
+  bool waits_for_reader() const;
 
   Loop& loop_;
   const Settings settings_;
@@ -118,7 +125,10 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   bool closed_ = false;
   bool dirty_ = false;
   bool borrowed_ = false;
-  bool writer_ = false;  // a caller writes: nobody else may
+  // Whether a caller writes (nobody else may then), and must come back for what was collected
+  // since.
+  enum class Writer { kNone, kWrites, kWritesMore };
+  std::atomic<Writer> writer_{Writer::kNone};
 };
 
 }  // namespace lockc

@@ -177,6 +177,35 @@ TEST_F(ConnectionTest, LogInThatHangs_CountsAsNoConnection) {
   EXPECT_THAT(ends, ElementsAre("AUTH=E_UNCERTAIN", "A=E_UNREACHABLE"));
 }
 
+TEST_F(ConnectionTest, Borrowed_RequestsCollectBehindAnUnansweredOne) {
+  const auto connection = connect_ready();
+  link->lends = true;
+  turn([&] {
+    send(*connection, "A");
+    ASSERT_NE(connection->borrow(), nullptr);
+  });
+  turn([&] { send(*connection, "B"); });
+  turn([&] { send(*connection, "C"); });
+  EXPECT_EQ(link->unanswered.size(), 1U) << "the server owes its reader an answer";
+  turn([&] { connection->give_back(); });
+  EXPECT_EQ(link->unanswered.size(), 3U);
+  EXPECT_EQ(link->writes(), 2U);
+}
+
+TEST_F(ConnectionTest, Borrowed_RestOfARequestLeavesAtOnce) {
+  const auto connection = connect_ready();
+  link->lends = true;
+  link->set_room(5);
+  turn([&] {
+    send(*connection, "A");
+    send(*connection, "B");
+    ASSERT_NE(connection->borrow(), nullptr);
+  });
+  EXPECT_EQ(link->unanswered.size(), 0U);
+  link->set_room(std::string::npos);
+  EXPECT_EQ(link->unanswered.size(), 2U) << "without it no answer would ever come";
+}
+
 TEST_F(ConnectionTest, Close_ToldOnceEach_SentIsUncertainUnsentUnreachable) {
   const auto connection = connect_ready();
   turn([&] { send(*connection, "A"); });

@@ -209,6 +209,8 @@ TEST_F(NodeTest, Run_WhatNamesAValue_GoesBehindItsUnansweredRequest) {
   log_in();
   run("C");
   run("D", route);
+  turn([&] { borrowed->give_back(); });
+  ASSERT_NE(borrowed->borrow(), nullptr);
   EXPECT_EQ(net.links[0]->unanswered.size(), 3U) << "A, B and D";
   EXPECT_EQ(net.links[1]->unanswered.size(), 1U) << "C";
   for (int i = 0; i < 3; ++i) net.links[0]->answer("+OK\r\n");
