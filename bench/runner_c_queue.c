@@ -65,10 +65,12 @@ static void run_pairs(struct load *load) {
   }
 }
 
+/* A batch at a time: the memory of requests under way is not that of held locks. */
 static void hold_all(struct load *load) {
   lockc_completion done[BATCH];
-  for (int i = 0; i < load->threads; i++) ask(&load->workers[i], 10000);
-  for (int held = 0; held < load->threads;) {
+  for (int held = 0, asked = 0; held < load->threads;) {
+    for (; asked < load->threads && asked < held + BATCH; asked++)
+      ask(&load->workers[asked], 10000);
     int32_t count = poll_queue(done);
     for (int32_t i = 0; i < count; i++) load->workers[done[i].tag].state = done[i].lock;
     held += count;

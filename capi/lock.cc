@@ -76,7 +76,7 @@ int64_t lockc_lock_remaining_ms(const lockc_lock* lock) {
 }
 
 const char* lockc_lock_owner(const lockc_lock* lock) {
-  return lock == nullptr ? "" : lock->grant->owner().c_str();
+  return lock == nullptr ? "" : lock->grant->owner_text();
 }
 
 int32_t lockc_lock_lost_reason(const lockc_lock* lock) {

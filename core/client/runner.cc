@@ -16,7 +16,7 @@ bool awaits_reply(const Slot& slot) {
   if (slot.is_done()) return false;
   if (slot.waiter == nullptr) return true;
   const auto claim = slot.waiter->claim.lock();
-  return claim != nullptr && claim->route().unanswered > 0;
+  return claim != nullptr && claim->awaits_answer();
 }
 
 bool same(const std::weak_ptr<Connection>& a, const std::shared_ptr<Connection>& b) {

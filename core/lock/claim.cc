@@ -10,13 +10,20 @@ Claim::Claim(Registry& registry, uint64_t seq, Key key, const Terms& terms)
     : registry_(registry),
       seq_(seq),
       key_(std::move(key)),
-      keys_(key_),
       terms_(terms),
-      owner_(registry.settings_.client, seq, terms.ttl, terms.block),
-      route_(std::make_shared<Route>()),
       timer_(registry.loop_.timers(), [this] { on_timer(); }),
-      began_(registry.loop_.now()),
-      backoff_(registry.settings_.spin_min, registry.settings_.spin_max) {}
+      asking_(std::make_unique<Asking>(registry)) {}
+
+Claim::Asking::Asking(const Registry& registry)
+    : began(registry.loop_.now()),
+      backoff(registry.settings_.spin_min, registry.settings_.spin_max) {}
+
+Owner Claim::owner() const { return {registry_.settings_.client, seq_, terms_.ttl, terms_.block}; }
+
+Named Claim::named() {
+  if (route_ == nullptr) route_ = std::make_shared<Route>();
+  return {key_, owner(), route_};
+}
 
 void Claim::on_timer() {
   const auto self = shared_from_this();

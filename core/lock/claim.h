@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "lock/grant.h"
-#include "lock/key_names.h"
 #include "lock/operation.h"
 #include "lock/store.h"
 #include "net/backoff.h"
@@ -43,11 +42,11 @@ class Claim final : public std::enable_shared_from_this<Claim> {
 
   uint64_t seq() const { return seq_; }
   const Key& key() const { return key_; }
-  const KeyNames& keys() const { return keys_; }
-  const Owner& owner() const { return owner_; }
+  Owner owner() const;
   const Terms& terms() const { return terms_; }
   State state() const { return state_; }
-  Route& route() { return *route_; }
+  // An acquire of it is unanswered.
+  bool awaits_answer() const { return route_ != nullptr && route_->unanswered > 0; }
   // Held, and provably so at this turn.
   bool valid() const;
 
@@ -112,36 +111,40 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   void watch_key(bool watch);
   Millis poll_bound() const;
   Millis window() const;
-  Named named() const { return {keys_, owner_, route_}; }
+  Named named();
+  void begin_closing();
 
   Registry& registry_;
   const uint64_t seq_;
   const Key key_;
-  const KeyNames keys_;
   const Terms terms_;
-  const Owner owner_;
-  const std::shared_ptr<Route> route_;
+  std::shared_ptr<Route> route_;  // while requests are under way whose order counts
   State state_ = State::kAsking;
   Timer timer_;
 
-  // kAsking
   bool in_flight_ = false;       // an acquire is unanswered
-  bool ask_again_ = false;       // something happened meanwhile
-  bool watches_ = false;         // the key's notifications, behind a foreign holder
   bool queued_ = false;          // the last answer said so
   bool maybe_executed_ = false;  // an acquire got no answer
-  uint32_t tries_ = 0;
   uint32_t noscripts_ = 0;
-  std::optional<Error> trouble_;
-  std::optional<TimePoint> answered_;  // when an answer was last of use
-  TimePoint began_;
-  std::string ticket_ = "0";
-  TimePoint ticket_sent_{};
-  std::optional<uint64_t> mark_;  // of the last poll answered with one, sent at marked_
-  TimePoint marked_{};
-  // A grant message that overtook the answer to the poll before it, on the other connection.
-  std::optional<std::pair<uint64_t, uint32_t>> early_;
-  Backoff backoff_;
+
+  // What is needed only while it asks, and only while it gives back: most claims are held.
+  struct Asking {
+    explicit Asking(const Registry& registry);
+    bool ask_again = false;  // something happened while an acquire was in flight
+    bool watches = false;    // the key's notifications, behind a foreign holder
+    uint32_t tries = 0;
+    std::optional<Error> trouble;
+    std::optional<TimePoint> answered;  // when an answer was last of use
+    TimePoint began;
+    std::string ticket = "0";
+    TimePoint ticket_sent{};
+    std::optional<uint64_t> mark;  // of the last poll answered with one, sent at marked
+    TimePoint marked{};
+    // A grant message that overtook the answer to the poll before it, on the other connection.
+    std::optional<std::pair<uint64_t, uint32_t>> early;
+    Backoff backoff;
+  };
+  std::unique_ptr<Asking> asking_;  // kAsking
 
   // kHeld
   uint64_t first_ = 0;
@@ -152,14 +155,16 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   TimePoint renew_at_ = kNever;
   std::vector<std::shared_ptr<Grant>> grants_;
 
-  // kClosing
-  std::vector<Owed> owed_;
-  std::shared_ptr<Grant> released_;
-  TimePoint close_by_{};
-  bool closed_valid_ = false;  // the lease was proven when the release was first sent
-  uint32_t sends_ = 0;
-  uint32_t refusals_ = 0;
-  bool told_unknown_ = false;
+  struct Closing {
+    std::vector<Owed> owed;
+    std::shared_ptr<Grant> released;
+    TimePoint close_by{};
+    bool closed_valid = false;  // the lease was proven when the release was first sent
+    bool told_unknown = false;
+    uint32_t sends = 0;
+    uint32_t refusals = 0;
+  };
+  std::unique_ptr<Closing> closing_;  // kClosing
 };
 
 }  // namespace lockc

@@ -22,20 +22,20 @@ Millis Claim::window() const {
 
 void Claim::ask() {
   if (in_flight_) {
-    ask_again_ = true;
+    asking_->ask_again = true;
     return;
   }
   timer_.cancel();
   in_flight_ = true;
-  ask_again_ = false;
-  ++tries_;
+  asking_->ask_again = false;
+  ++asking_->tries;
   const bool queue = wants_queue() && registry_.wake_.is_confirmed();
   const TimePoint sent = registry_.loop_.now();
   if (queued_) registry_.wake_.ping();
-  if (terms_.block == 0 && tries_ == 1) return ask_plainly(sent);
-  const bool ticket_counts = sent - ticket_sent_ < Duration(terms_.ttl.millis());
+  if (terms_.block == 0 && asking_->tries == 1) return ask_plainly(sent);
+  const bool ticket_counts = sent - asking_->ticket_sent < Duration(terms_.ttl.millis());
   registry_.store_.acquire(
-      named(), queue, ticket_counts ? ticket_ : "0",
+      named(), queue, ticket_counts ? asking_->ticket : "0",
       [self = shared_from_this(), sent](const auto& answer) { self->on_answer(sent, answer); });
 }
 
@@ -54,25 +54,25 @@ void Claim::ask_plainly(TimePoint sent) {
 
 void Claim::ask_by_requeue(Claim& previous, Owed owed, std::shared_ptr<Grant> released) {
   in_flight_ = true;
-  ++tries_;
+  ++asking_->tries;
   const TimePoint sent = registry_.loop_.now();
   auto then = [self = shared_from_this(), old = previous.shared_from_this(), owed = std::move(owed),
                released = std::move(released), sent](const Result<RequeueAnswer>& answer) mutable {
     if (answer) {
-      old->owed_.push_back(std::move(owed));
-      old->released_ = std::move(released);
+      old->closing_->owed.push_back(std::move(owed));
+      old->closing_->released = std::move(released);
       old->on_released(answer->ours);
       self->on_answer(sent, answer->next);
     } else {
       // Not executed, or not known: both values go on by themselves.
-      if (answer.error().status != Status::kUncertain) old->sends_ = 0;
+      if (answer.error().status != Status::kUncertain) old->closing_->sends = 0;
       old->close(std::move(owed), std::move(released));
       self->on_answer(sent, answer.error());
     }
   };
-  previous.state_ = State::kClosing;
-  previous.closed_valid_ = previous.valid_until_ > sent;
-  previous.sends_ = 1;
+  previous.begin_closing();
+  previous.closing_->closed_valid = previous.valid_until_ > sent;
+  previous.closing_->sends = 1;
   previous.timer_.cancel();
   registry_.store_.requeue(previous.named(), named(), std::move(then));
 }
@@ -83,8 +83,8 @@ void Claim::on_answer(TimePoint sent, const Result<AcquireAnswer>& answer) {
   // A grant by message came first, or V is dead and a release stands behind this: ignored.
   if (state_ != State::kAsking) return;
   if (!answer) return on_trouble(answer.error());
-  trouble_.reset();
-  answered_ = registry_.loop_.now();
+  asking_->trouble.reset();
+  asking_->answered = registry_.loop_.now();
   switch (answer->kind) {
     case AcquireAnswer::Kind::kGranted: {
       const TimePoint valid_until = sent + terms_.ttl.proven();
@@ -112,20 +112,20 @@ void Claim::on_queued(TimePoint sent, const AcquireAnswer& answer) {
     return registry_.on_refused(*this,
                                 Error{Status::kServer, "the server queued what was one try"});
   }
-  ticket_ = answer.ticket;
-  ticket_sent_ = sent;
-  mark_ = answer.mark;
-  marked_ = sent;
-  const auto early = std::exchange(early_, std::nullopt);
+  asking_->ticket = answer.ticket;
+  asking_->ticket_sent = sent;
+  asking_->mark = answer.mark;
+  asking_->marked = sent;
+  const auto early = std::exchange(asking_->early, std::nullopt);
   if (early && hold_by_message(early->first, early->second)) return;
   watch_key(!answer.lockc || answer.pttl_ms < 0);
-  if (ask_again_) return ask();
+  if (asking_->ask_again) return ask();
   Random& random = registry_.loop_.random();
   const auto position = static_cast<int64_t>(std::min<uint64_t>(answer.position, 1'000'000));
   Millis wait = poll_bound();
   if (!answer.lockc || answer.pttl_ms < 0 || !registry_.is_told_) {
     // Nobody tells when this holder goes.
-    wait = std::min(wait, backoff_.next(random) * (position + 1));
+    wait = std::min(wait, asking_->backoff.next(random) * (position + 1));
   } else if (Millis(answer.pttl_ms) < wait) {
     wait = std::min(wait, Millis(answer.pttl_ms) + kPositionStep * position +
                               random.between(Millis(1), kPositionStep));
@@ -136,7 +136,8 @@ void Claim::on_queued(TimePoint sent, const AcquireAnswer& answer) {
 void Claim::on_busy(const AcquireAnswer&) {
   const auto self = shared_from_this();
   const AcquireRequest& request = seat->request;
-  const bool tries_over = request.spin && request.max_tries != 0 && tries_ >= request.max_tries;
+  const bool tries_over =
+      request.spin && request.max_tries != 0 && asking_->tries >= request.max_tries;
   if (request.wait == Millis::zero() || tries_over) {
     return registry_.on_refused(*this, Error{Status::kBusy, {}});
   }
@@ -145,7 +146,7 @@ void Claim::on_busy(const AcquireAnswer&) {
     if (registry_.wake_.is_confirmed()) return ask();
   }
   // A spinning waiter, or one that cannot be told of a grant (yet).
-  timer_.arm(registry_.loop_.now() + backoff_.next(registry_.loop_.random()));
+  timer_.arm(registry_.loop_.now() + asking_->backoff.next(registry_.loop_.random()));
 }
 
 void Claim::on_trouble(const Error& error) {
@@ -153,17 +154,18 @@ void Claim::on_trouble(const Error& error) {
   if (is_noscript(error) && ++noscripts_ <= kMaxNoscripts) return ask();
   const TimePoint now = registry_.loop_.now();
   const bool for_ever = seat->request.wait < Millis::zero();
-  const bool silent = for_ever && !queued_ && now - answered_.value_or(began_) >= kSilence;
+  const bool silent =
+      for_ever && !queued_ && now - asking_->answered.value_or(asking_->began) >= kSilence;
   if (seat->request.wait == Millis::zero() || !may_pass(error.status) || silent) {
     return registry_.on_refused(*this, error);
   }
-  trouble_ = error;
+  asking_->trouble = error;
   timer_.arm(now + registry_.loop_.random().between(kRetryLow, kRetryHigh));
 }
 
 Error Claim::why_not() {
-  if (trouble_) return *trouble_;
-  if (answered_ || !in_flight_) return {Status::kTimeout, {}};
+  if (asking_->trouble) return *asking_->trouble;
+  if (asking_->answered || !in_flight_) return {Status::kTimeout, {}};
   if (registry_.store_.withdraw(named())) {
     in_flight_ = false;
     return {Status::kUnreachable, "no connection to the server within the wait"};
@@ -175,20 +177,20 @@ void Claim::on_message(uint64_t first, uint32_t count) {
   if (state_ != State::kAsking) return;  // held already, or its release is under way
   if (first == 0) return ask();          // a hint
   if (hold_by_message(first, count)) return;
-  if (in_flight_) early_ = {first, count};
+  if (in_flight_) asking_->early = {first, count};
 }
 
 // A message proves the grant only if it was made after the last answered poll, whose mark is then
 // smaller; one made before is old, and K may be another's by now (protocol, client rule 4).
 bool Claim::hold_by_message(uint64_t first, uint32_t count) {
-  if (!mark_ || first <= *mark_) return false;
+  if (!asking_->mark || first <= *asking_->mark) return false;
   const TimePoint now = registry_.loop_.now();
-  const TimePoint valid_until = marked_ + terms_.ttl.proven();
+  const TimePoint valid_until = asking_->marked + terms_.ttl.proven();
   if (now >= valid_until) {
     ask();
     return true;
   }
-  answered_ = now;
+  asking_->answered = now;
   hold(first, count, valid_until);
   const bool short_proof = valid_until - now < Duration(terms_.ttl.millis()) * 2 / 3;
   if (state_ == State::kHeld && (!terms_.renew || short_proof)) renew_now();
@@ -200,32 +202,32 @@ void Claim::on_channel_confirmed() {
 }
 
 void Claim::on_key_gone() {
-  if (state_ == State::kAsking && watches_) ask();
+  if (state_ == State::kAsking && asking_->watches) ask();
 }
 
 void Claim::watch_key(bool watch) {
-  if (watches_ == watch) return;
-  watches_ = watch;
+  if (asking_ == nullptr || asking_->watches == watch) return;
+  asking_->watches = watch;
   if (watch) {
-    registry_.wake_.watch(keys_.key);
+    registry_.wake_.watch(key_.text());
   } else {
-    registry_.wake_.unwatch(keys_.key);
+    registry_.wake_.unwatch(key_.text());
   }
 }
 
 void Claim::on_channel_lost() {
   if (state_ != State::kAsking || !wants_queue()) return;
-  mark_.reset();
-  early_.reset();
-  watches_ = false;  // the channel has forgotten
+  asking_->mark.reset();
+  asking_->early.reset();
+  asking_->watches = false;  // the channel has forgotten
   registry_.wake_.want();
 }
 
 void Claim::resume() {
-  began_ = registry_.loop_.now();
-  tries_ = 0;
-  answered_.reset();
-  trouble_.reset();
+  asking_->began = registry_.loop_.now();
+  asking_->tries = 0;
+  asking_->answered.reset();
+  asking_->trouble.reset();
   if (!in_flight_ && !timer_.armed()) ask();
 }
 

@@ -14,22 +14,28 @@ bool Claim::let_go(const Grant& grant) {
   return grants_.empty();
 }
 
+void Claim::begin_closing() {
+  state_ = State::kClosing;
+  asking_.reset();
+  if (closing_ == nullptr) closing_ = std::make_unique<Closing>();
+}
+
 void Claim::close(Owed owed, std::shared_ptr<Grant> released) {
   const TimePoint now = registry_.loop_.now();
-  state_ = State::kClosing;
-  if (owed) owed_.push_back(std::move(owed));
-  if (released) released_ = std::move(released);
-  close_by_ = now + std::max(terms_.ttl.millis(), window());
+  begin_closing();
+  if (owed) closing_->owed.push_back(std::move(owed));
+  if (released) closing_->released = std::move(released);
+  closing_->close_by = now + std::max(terms_.ttl.millis(), window());
   send_release();
 }
 
-void Claim::also_tell(Owed owed) { owed_.push_back(std::move(owed)); }
+void Claim::also_tell(Owed owed) { closing_->owed.push_back(std::move(owed)); }
 
 void Claim::send_release() {
   timer_.cancel();
-  if (++sends_ == 1) closed_valid_ = valid_until_ > registry_.loop_.now();
+  if (++closing_->sends == 1) closing_->closed_valid = valid_until_ > registry_.loop_.now();
   auto then = [self = shared_from_this()](const Result<bool>& ours) { self->on_released(ours); };
-  if (refusals_ >= kRefusalsUntilDrop) {
+  if (closing_->refusals >= kRefusalsUntilDrop) {
     registry_.store_.drop(named(), std::move(then));
   } else {
     registry_.store_.release(named(), std::move(then));
@@ -40,33 +46,34 @@ void Claim::on_released(const Result<bool>& ours) {
   const auto self = shared_from_this();
   if (ours) {
     // Only the first release, sent while the lease was proven, can show that it was lost before.
-    const bool lost = !*ours && sends_ == 1 && closed_valid_;
-    if (lost && released_ != nullptr) released_->loss_ = LossReason::kTaken;
+    const bool lost = !*ours && closing_->sends == 1 && closing_->closed_valid;
+    if (lost && closing_->released != nullptr) closing_->released->loss_ = LossReason::kTaken;
     tell_released(Error{lost ? Status::kLost : Status::kOk, {}}, true);
     return finish();
   }
   const Error& error = ours.error();
   if (is_noscript(error) && ++noscripts_ <= kMaxNoscripts) {
-    --sends_;  // certainly not executed
+    --closing_->sends;  // certainly not executed
     return send_release();
   }
   const bool refused = error.status != Status::kUncertain && error.status != Status::kUnreachable;
-  if (refused) ++refusals_;
-  const bool hopeless = !may_pass(error.status) && refusals_ > 2 * kRefusalsUntilDrop;
-  if (error.status == Status::kUnreachable || refused) --sends_;
+  if (refused) ++closing_->refusals;
+  const bool hopeless = !may_pass(error.status) && closing_->refusals > 2 * kRefusalsUntilDrop;
+  if (error.status == Status::kUnreachable || refused) --closing_->sends;
   tell_released(error, false);
   const TimePoint now = registry_.loop_.now();
-  if (now >= close_by_ || hopeless || registry_.closed_) return finish();
+  if (now >= closing_->close_by || hopeless || registry_.closed_) return finish();
   timer_.arm(now + registry_.loop_.random().between(kRetryLow, kRetryHigh));
 }
 
 void Claim::tell_released(const Error& outcome, bool final) {
-  auto owed = std::exchange(owed_, {});
+  if (closing_ == nullptr) return;  // nothing was sent, so nobody was promised an answer
+  auto owed = std::exchange(closing_->owed, {});
   const bool told = !owed.empty();
-  if (!final && told) told_unknown_ = true;
-  if (released_ != nullptr && final) {
-    released_->state_ = Grant::State::kReleased;
-    released_->end_untold_ = told_unknown_ && !told;
+  if (!final && told) closing_->told_unknown = true;
+  if (closing_->released != nullptr && final) {
+    closing_->released->state_ = Grant::State::kReleased;
+    closing_->released->end_untold_ = closing_->told_unknown && !told;
   }
   for (Owed& one : owed) one.tell(about(key_, outcome));
 }

@@ -15,6 +15,9 @@ void Claim::hold(uint64_t first, uint32_t count, TimePoint valid_until) {
   state_ = State::kHeld;
   watch_key(false);
   queued_ = maybe_executed_ = false;
+  asking_.reset();
+  // Nothing under way: what follows may go over any connection.
+  if (route_ != nullptr && route_->unanswered == 0 && route_->unfinished.empty()) route_.reset();
   timer_.cancel();
   first_ = first;
   count_ = count;
@@ -29,7 +32,7 @@ void Claim::hold(uint64_t first, uint32_t count, TimePoint valid_until) {
 std::shared_ptr<Grant> Claim::issue(const AcquireRequest& request) {
   const FencingToken token{terms_.block == 0 ? 0 : first_ + used_};
   ++used_;
-  auto grant = std::make_shared<Grant>(key_, owner_.text(), token, valid_until_);
+  auto grant = std::make_shared<Grant>(key_, owner(), token, valid_until_);
   grant->claim_ = weak_from_this();
   grant->events_ = request.events;
   grant->events_tag_ = request.events_tag;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -17,16 +18,20 @@ enum class LossReason : int32_t { kNone = 0, kExpired = 1, kTaken = 2, kLimit = 
 
 class Grant {
  public:
-  Grant(Key key, std::string owner_text, FencingToken token, TimePoint valid_until)
+  Grant(Key key, const Owner& owner, FencingToken token, TimePoint valid_until)
       : key_(std::move(key)),
-        owner_(std::move(owner_text)),
+        owner_(new char[owner.text().size() + 1]),
         token_(token),
-        valid_until_(valid_until) {}
+        valid_until_(valid_until) {
+    std::memcpy(owner_.get(), owner.text().c_str(), owner.text().size() + 1);
+  }
   Grant(const Grant&) = delete;
   Grant& operator=(const Grant&) = delete;
 
   const Key& key() const { return key_; }
-  const std::string& owner() const { return owner_; }
+  std::string owner() const { return owner_.get(); }
+  // The same as a C string that lives as long as this.
+  const char* owner_text() const { return owner_.get(); }
   FencingToken token() const { return token_; }
 
   // Proven remaining validity at `now`; zero once the grant is given back or lost.
@@ -42,7 +47,7 @@ class Grant {
   friend class Registry;
 
   const Key key_;
-  const std::string owner_;
+  const std::unique_ptr<char[]> owner_;
   const FencingToken token_;
   std::atomic<TimePoint> valid_until_;
   std::atomic<bool> ended_{false};

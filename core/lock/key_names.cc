@@ -1,5 +1,8 @@
 #include "lock/key_names.h"
 
+#include <cstdint>
+#include <vector>
+
 namespace lockc {
 namespace {
 
@@ -10,6 +13,25 @@ std::string_view hashed_part(std::string_view key) {
   const size_t close = key.find('}', open + 1);
   if (close == std::string_view::npos || close == open + 1) return key;
   return key.substr(open + 1, close - open - 1);
+}
+
+// For each slot the smallest number whose decimal digits are in it; the last slot is reached by
+// 109757. Made once, for keys that need it.
+const std::vector<uint32_t>& smallest_numbers() {
+  static const std::vector<uint32_t> numbers = [] {
+    constexpr size_t kSlots = 16384;
+    constexpr uint32_t kNone = UINT32_MAX;
+    std::vector<uint32_t> smallest(kSlots, kNone);
+    size_t found = 0;
+    for (uint32_t n = 0; found < kSlots; ++n) {
+      uint32_t& number = smallest[hash_slot(std::to_string(n))];
+      if (number != kNone) continue;
+      number = n;
+      ++found;
+    }
+    return smallest;
+  }();
+  return numbers;
 }
 
 std::string helper(std::string_view tag, std::string_view noun, std::string_view key) {
@@ -36,11 +58,7 @@ std::string hash_tag(std::string_view key) {
   const std::string_view part = hashed_part(key);
   if (part.size() != key.size() || key.find('}') == std::string_view::npos)
     return std::string(part);
-  const unsigned slot = hash_slot(key);
-  for (unsigned n = 0;; ++n) {
-    std::string tag = std::to_string(n);
-    if (hash_slot(tag) == slot) return tag;  // at the latest 109757
-  }
+  return std::to_string(smallest_numbers()[hash_slot(key)]);
 }
 
 KeyNames::KeyNames(const Key& k) : key(k.text()) {

@@ -44,13 +44,9 @@ std::shared_ptr<Waiter> Registry::acquire(AcquireRequest request, Owed owed) {
     make_claim(waiter, nullptr)->ask();
     return waiter;
   }
-  const std::string& key = waiter->request.key.text();
-  auto& slot = entries_[key];
-  if (slot == nullptr) {
-    slot = std::make_unique<Entry>();
-    slot->key = key;
-  }
-  Entry& entry = *slot;
+  const auto found = entries_.try_emplace(waiter->request.key.text()).first;
+  Entry& entry = found->second;
+  entry.key = &found->first;
   if (entry.claim == nullptr) {
     make_claim(waiter, &entry)->ask();
   } else if (waits) {
@@ -111,7 +107,7 @@ void Registry::seat_next(Entry& entry) {
 }
 
 void Registry::forget_if_unused(Entry& entry) {
-  if (entry.claim == nullptr && entry.waiting.empty()) entries_.erase(std::string(entry.key));
+  if (entry.claim == nullptr && entry.waiting.empty()) entries_.erase(std::string(*entry.key));
 }
 
 // Entry and claim part ways: the claim goes on alone, the entry may get another one.
@@ -328,7 +324,7 @@ void Registry::close(std::function<void()> idle) {
   const auto claims = std::unordered_map(claims_);
   std::vector<std::shared_ptr<Waiter>> waiters;
   for (const auto& [key, entry] : entries_) {
-    waiters.insert(waiters.end(), entry->waiting.begin(), entry->waiting.end());
+    waiters.insert(waiters.end(), entry.waiting.begin(), entry.waiting.end());
   }
   for (const auto& [seq, claim] : claims) {
     if (claim->seat != nullptr) waiters.push_back(claim->seat);

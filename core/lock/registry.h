@@ -39,7 +39,7 @@ struct Waiter : std::enable_shared_from_this<Waiter> {
 
 // One key and the waiters of this client that share a claim to it.
 struct Entry {
-  std::string key;
+  const std::string* key;  // of this entry in the registry's map
   std::list<std::shared_ptr<Waiter>> waiting;
   std::shared_ptr<Claim> claim;  // asking or held
 };
@@ -117,7 +117,7 @@ class Registry {
   uint32_t waiters_ = 0;
   bool closed_ = false;
   std::function<void()> idle_;
-  std::unordered_map<std::string, std::unique_ptr<Entry>> entries_;
+  std::unordered_map<std::string, Entry> entries_;
   std::unordered_map<uint64_t, std::shared_ptr<Claim>> claims_;  // by the seq in the owner value
   std::map<std::pair<std::string, uint64_t>, std::weak_ptr<Claim>> reentrant_;
 };

@@ -71,7 +71,8 @@ Result<Inspection> read_inspection(View reply) {
 
 void Store::acquire(const Named& named, bool wait, const std::string& ticket,
                     Then<AcquireAnswer> then) {
-  const auto keys = key_list(named.keys);
+  const KeyNames names(named.key);
+  const auto keys = key_list(names);
   const std::array<std::string_view, 5> arguments = {named.owner.text(), wait ? "1" : "0", ticket,
                                                      retention_, kNoGrace};
   node_.run(scripts::acquire, keys, arguments, {named.route, named.route},
@@ -81,15 +82,16 @@ void Store::acquire(const Named& named, bool wait, const std::string& ticket,
 
 void Store::set(const Named& named, Ttl ttl, Then<bool> then) {
   const std::string ms = std::to_string(ttl.millis().count());
-  const std::array<std::string_view, 6> request = {"SET", named.keys.key, named.owner.text(),
-                                                   "NX",  "PX",           ms};
+  const std::array<std::string_view, 6> request = {
+      "SET", named.key.text(), named.owner.text(), "NX", "PX", ms};
   node_.command(
       request, {named.route, named.route},
       reading<bool>([](View r) { return Result<bool>(r.text() == "OK"); }, std::move(then)));
 }
 
 void Store::release(const Named& named, Then<bool> then) {
-  const auto keys = key_list(named.keys);
+  const KeyNames names(named.key);
+  const auto keys = key_list(names);
   const std::array<std::string_view, 3> arguments = {named.owner.text(), retention_, kNoGrace};
   node_.run(
       scripts::release, keys, arguments, {named.route, nullptr},
@@ -97,14 +99,15 @@ void Store::release(const Named& named, Then<bool> then) {
 }
 
 void Store::drop(const Named& named, Then<bool> then) {
-  const std::array<std::string_view, 1> keys = {named.keys.key};
+  const std::array<std::string_view, 1> keys = {named.key.text()};
   const std::array<std::string_view, 1> arguments = {named.owner.text()};
   node_.run(scripts::drop, keys, arguments, {named.route, nullptr},
             reading<bool>([](View r) { return read_flag(r, scripts::drop); }, std::move(then)));
 }
 
 void Store::requeue(const Named& named, const Named& next, Then<RequeueAnswer> then) {
-  const auto keys = key_list(named.keys);
+  const KeyNames names(named.key);
+  const auto keys = key_list(names);
   const std::array<std::string_view, 4> arguments = {named.owner.text(), next.owner.text(),
                                                      retention_, kNoGrace};
   auto read = [](View reply) -> Result<RequeueAnswer> {

@@ -16,8 +16,8 @@ namespace lockc {
 
 // What a request names: the keys of a lock and one owner value.
 struct Named {
-  const KeyNames& keys;
-  const Owner& owner;
+  const Key& key;
+  const Owner owner;
   std::shared_ptr<Route> route;
 };
 
@@ -40,7 +40,7 @@ struct RequeueAnswer {
 
 struct Renewal {
   const std::string& key;
-  const std::string& owner;
+  const std::string owner;
   Ttl ttl;
 };
 

@@ -32,7 +32,7 @@ void Watchdog::flush() {
     std::vector<Renewal> items;
     items.reserve(part.size());
     for (const Item& item : part) {
-      items.push_back({item.claim->keys().key, item.claim->owner().text(), item.ttl});
+      items.push_back({item.claim->key().text(), item.claim->owner().text(), item.ttl});
     }
     store_.renew(items, [part = std::move(part), sent](const Result<std::vector<bool>>& ours) {
       for (size_t i = 0; i < part.size(); ++i) {
