@@ -117,7 +117,7 @@ void Holders::check_server_agrees(const std::string& key, const std::string& own
 
 // Under one owner value, in the client that it belongs to.
 void Holders::check_alone() {
-  std::map<std::string_view, const Hold*> believers;
+  std::map<std::string, const Hold*> believers;
   for (const auto& hold : holds_) {
     if (hold->remaining() == 0ms) continue;
     const std::string& owner = hold->grant()->owner();
