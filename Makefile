@@ -95,6 +95,16 @@ bench-quick: ## the same in two minutes
 	$(submake) python go
 	@$(VENV)/bin/python bench/run.py --quick
 
+build/bench/venv/plots.installed: bench/requirements.txt
+	@tools/setup.sh bindings
+	@$(VENV)/bin/python -m venv build/bench/venv
+	@build/bench/venv/bin/python -m pip install --quiet --requirement $<
+	@touch $@
+
+bench-plots: build/bench/venv/plots.installed ## put the results of `make bench` into docs/
+	@build/bench/venv/bin/python bench/report.py build/bench/full.json --into docs/benchmarks.md
+	@build/bench/venv/bin/python bench/plot.py build/bench/full.json docs/plots
+
 lint: ## check style, types and include directions
 	@tools/lint.sh
 
@@ -121,5 +131,5 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 clean: ## delete build/
 	rm -rf build
 
-.PHONY: help setup build python go demo test stress test-asan test-tsan sim model bench bench-quick lint tidy \
-  format abi docs install clean
+.PHONY: help setup build python go demo test stress test-asan test-tsan sim model bench bench-quick bench-plots \
+  lint tidy format abi docs install clean

@@ -26,7 +26,6 @@ from harness.server import Server
 
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
-REPEATS = 2
 
 
 def arguments() -> argparse.Namespace:
@@ -35,6 +34,7 @@ def arguments() -> argparse.Namespace:
         "--quick", action="store_true", help="fewer and shorter runs: under two minutes"
     )
     parser.add_argument("--rounds", type=int, help="default 5, quick 3")
+    parser.add_argument("--repeats", type=int, help="of disturbed runs; default 2, quick 0")
     parser.add_argument("--workloads", help="comma separated; default all")
     parser.add_argument("--targets", help="comma separated; default those of each workload")
     parser.add_argument(
@@ -44,7 +44,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="the build folder")
     parser.add_argument("--server", default=os.environ.get("LOCKC_REDIS_SERVER", "redis-server"))
     parser.add_argument("--out", type=Path, help="the JSON file; default in the build folder")
-    return parser.parse_args()
+    parser.add_argument(
+        "--keep", action="store_true", help="keep what the JSON file has of other workloads"
+    )
+    given = parser.parse_args()
+    rounds, repeats = (3, 0) if given.quick else (5, 2)
+    given.rounds = rounds if given.rounds is None else given.rounds
+    given.repeats = repeats if given.repeats is None else given.repeats
+    return given
 
 
 def build_go_runner(build: Path) -> str | None:
@@ -91,7 +98,9 @@ def chosen_targets(
     return [targets[name] for name in dict.fromkeys(names)]
 
 
-def play_all(server: Server, given: argparse.Namespace) -> list[Result]:
+def play_all(
+    server: Server, given: argparse.Namespace, about: dict[str, object], out: Path
+) -> list[Result]:
     targets = all_targets(server, given.build.resolve(), given.more)
     workloads = read_workloads(BENCH / "workloads.json")
     results = []
@@ -107,11 +116,12 @@ def play_all(server: Server, given: argparse.Namespace) -> list[Result]:
             server,
             workload,
             chosen_targets(workload, given.targets, targets),
-            given.rounds or (3 if given.quick else 5),
-            0 if given.quick else REPEATS,
+            given.rounds,
+            given.repeats,
         )
         print(result.table(), flush=True)
         results.append(result)
+        write_json(out, about, results, keep=given.keep)
     return results
 
 
@@ -142,6 +152,7 @@ def main() -> int:
     began = time.monotonic()
     refine_timers()
     build = given.build.resolve()
+    out = given.out or build / "bench" / ("quick.json" if given.quick else "full.json")
     no_go = build_go_runner(build)
     if no_go:
         print(f"lockc-go: {no_go}", file=sys.stderr)
@@ -149,11 +160,9 @@ def main() -> int:
     try:
         about = machine(server.version)
         print(" ".join(f"{name}={value}" for name, value in about.items()), end="\n\n")
-        results = play_all(server, given)
+        results = play_all(server, given, about, out)
     finally:
         server.stop()
-    out = given.out or build / "bench" / ("quick.json" if given.quick else "full.json")
-    write_json(out, about, results)
     return conclude(results, time.monotonic() - began)
 
 

@@ -111,8 +111,13 @@ def machine(server_version: str) -> dict[str, object]:
     }
 
 
-def write_json(path: Path, about: dict[str, object], results: list[Result]) -> None:
-    document = {"machine": about, "workloads": [_document(result) for result in results]}
+def write_json(
+    path: Path, about: dict[str, object], results: list[Result], *, keep: bool = False
+) -> None:
+    """With keep, other workloads that the file has stay in it."""
+    earlier = json.loads(path.read_text())["workloads"] if keep and path.exists() else []
+    workloads = {one["name"]: one for one in [*earlier, *map(_document, results)]}
+    document = {"machine": about, "workloads": list(workloads.values())}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(_finite(document), indent=1, allow_nan=False) + "\n")
 
