@@ -12,6 +12,7 @@ import math
 import sys
 from pathlib import Path
 
+from harness.play import QUIET
 from harness.report import Summary, number
 from harness.results import Results
 
@@ -89,10 +90,12 @@ def figures(results: Results) -> list[str]:
 
 def heading(results: Results) -> str:
     machine = results.machine
+    busy = results.noise() > QUIET
     return (
         f"{machine['date']}, {machine['cores']} cores, {machine['cpu']}, "
         f"Linux {machine['kernel']}, redis-server {machine['server']}; "
         f"rounds: {results.rounds()}; others used at most {results.noise():.2f} cores.\n"
+        f"{'**So the machine was busy: judge times by their ranges.** ' if busy else ''}"
         "Medians. ∞ in *max/min*: a worker got none. *Handed over*: the share of grants that went\n"
         "to the other process."
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -151,6 +152,7 @@ def main() -> int:
     given = arguments()
     began = time.monotonic()
     refine_timers()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # and the server with it
     build = given.build.resolve()
     out = given.out or build / "bench" / ("quick.json" if given.quick else "full.json")
     no_go = build_go_runner(build)

@@ -43,7 +43,7 @@ def run(*command: str | Path, cwd: Path = HERE) -> str:
     except subprocess.TimeoutExpired:
         raise Unavailable(f"{program} took more than {PATIENCE} s") from None
     if done.returncode:
-        raise Unavailable(f"{program}: {complaint(done.stderr + done.stdout)}")
+        raise Unavailable(complaint(done.stderr + done.stdout) or f"{program} failed")
     return done.stdout
 
 
@@ -51,7 +51,7 @@ def complaint(output: str) -> str:
     """The line that tells most, without the addresses, which differ from machine to machine."""
     lines = [line for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if re.search(r"error|\b40[34]\b", line, re.IGNORECASE)]
-    words = (telling or lines[-1:] or ["failed"])[0].split()
+    words = (telling or lines[-1:] or [""])[0].split()
     return " ".join(word for word in words if "://" not in word)
 
 
