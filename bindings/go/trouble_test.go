@@ -104,6 +104,22 @@ func TestTrouble_ServerStopped_ManyReleasesKeepFewThreads(t *testing.T) {
 	}
 }
 
+func TestTrouble_ServerStopped_LeaseIsLostWhenItsProofEnds(t *testing.T) {
+	server := startServer(t)
+	client := openAt(t, server.url, &lockc.Options{DefaultTTL: time.Second, ReplyTimeout: 200 * time.Millisecond})
+	lock := acquire(t, client, "held", nil)
+	ctx := lock.Context(context.Background())
+	server.signal(t, syscall.SIGSTOP)
+	defer server.signal(t, syscall.SIGCONT)
+	start := time.Now()
+	untilClosed(t, "Context", ctx.Done())
+	if took := time.Since(start); took > time.Second+700*time.Millisecond {
+		t.Errorf("told after %s", took)
+	}
+	untilClosed(t, "Lost", lock.Lost())
+	expectLost(t, lock)
+}
+
 func TestTrouble_ServerBack_ReleaseIsFinished(t *testing.T) {
 	server := startServer(t)
 	client := openAt(t, server.url, &lockc.Options{ReplyTimeout: 200 * time.Millisecond})
