@@ -26,6 +26,15 @@ TEST(Log, Warn_WritesOneLineToAPipe) {
   ::close(ends[1]);
 }
 
+TEST(Log, Warn_TextWithControlCharacters_IsOneLine) {
+  std::array<int, 2> ends;
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  Log(ends[1]).warn("refused\nlockc: all is well\r\x1b[2J");
+  EXPECT_EQ(read_some(ends[0]), "lockc: refused lockc: all is well  [2J\n");
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 TEST(Log, Warn_ClosedSocket_RaisesNoSignal) {
   std::array<int, 2> ends;
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
