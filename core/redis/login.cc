@@ -75,8 +75,10 @@ Result<std::monostate> check_version(std::string_view info) {
   if (error != std::errc{} || dot == end) return std::monostate{};
   std::from_chars(dot + 1, end, minor);
   if (major > 6 || (major == 6 && minor >= 2)) return std::monostate{};
-  return Error{Status::kUnsupported,
-               "the server has version " + std::string(version) + ", older than 6.2"};
+  constexpr size_t kLongest = 40;
+  return Error{
+      Status::kUnsupported,
+      "the server has version " + std::string(version.substr(0, kLongest)) + ", older than 6.2"};
 }
 
 void log_in(Connection& connection, const Endpoint& endpoint, const Identity& identity,

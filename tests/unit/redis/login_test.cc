@@ -33,6 +33,12 @@ TEST(CheckVersion, Older_IsUnsupportedAndNamed) {
   }
 }
 
+TEST(CheckVersion, LongText_IsQuotedUpToABound) {
+  const auto checked = check_version("redis_version:5.0" + std::string(100'000, 'x') + "\r\n");
+  ASSERT_FALSE(checked.ok());
+  EXPECT_LT(checked.error().message.size(), 100U);
+}
+
 TEST(CheckVersion, NoVersionToRead_Passes) {
   for (const char* info :
        {"", "# Server\r\n", "redis_version:unknown\r\n", "xredis_version:1.0\r\n"}) {
