@@ -7,6 +7,8 @@
 namespace lockc {
 namespace {
 
+constexpr std::string_view kAnswered = "the server answered: ";
+
 struct Word {
   std::string_view text;
   Status status;
@@ -68,26 +70,34 @@ bool says(const Error& error, std::string_view phrase) {
   return error.message.find(phrase) != std::string::npos;
 }
 
+// Whether the request itself was answered by a text that begins so. A log-in that was refused is
+// told to what waited behind it with the server's name before.
+bool answers(const Error& error, std::string_view beginning) {
+  const std::string_view message = error.message;
+  return message.starts_with(kAnswered) && message.substr(kAnswered.size()).starts_with(beginning);
+}
+
 }  // namespace
 
 Error reply_error(std::string_view reply) {
   constexpr size_t kLongest = 300;
-  std::string text = "the server answered: ";
+  std::string text(kAnswered);
   text.append(reply.substr(0, kLongest));
   return {status_of(reply), text};
 }
 
 bool is_noscript(const Error& error) {
-  const bool forgotten = error.status == Status::kNotReady && says(error, ": NOSCRIPT");
+  const bool forgotten = error.status == Status::kNotReady && answers(error, "NOSCRIPT");
   return forgotten || refuses_digests(error);
 }
 
 // Redis 6.2 quotes the command by backticks, later ones by apostrophes.
 bool refuses_digests(const Error& error) {
   return error.status == Status::kUnsupported
-             ? says(error, ": ERR unknown command 'EVALSHA'") ||
-                   says(error, ": ERR unknown command `EVALSHA`")
-             : error.status == Status::kDenied && says(error, "the 'evalsha' command");
+             ? answers(error, "ERR unknown command 'EVALSHA'") ||
+                   answers(error, "ERR unknown command `EVALSHA`")
+             : error.status == Status::kDenied && answers(error, "") &&
+                   says(error, "the 'evalsha' command");
 }
 
 bool may_pass(Status status) {

@@ -223,6 +223,21 @@ TEST_F(LeaseTest, Extend_NoAnswer_IsUncertainAndChangesNothing) {
   EXPECT_EQ(remaining(one), proven);
 }
 
+TEST_F(LeaseTest, Renewal_LogInThatIsAnsweredNoscript_WaitsLikeAnyFailure) {
+  const Operation one = rig.held(rig.request());
+  rig.command_link()->close();
+  rig.advance(10s);
+  const auto link = rig.net.links.back();
+  link->open();
+  for (const std::string& reply : {status("OK"), integer(1), error("NOSCRIPT x")}) {
+    link->answer(reply);
+  }
+  EXPECT_TRUE(link->is_dropped());
+  rig.advance(200ms);
+  EXPECT_EQ(rig.answer(renewed({true})).script, &scripts::renew);
+  EXPECT_GT(remaining(one), 29s);
+}
+
 TEST_F(LeaseTest, Extend_ForgottenScript_IsAskedAgain) {
   const Operation one = rig.held(rig.request());
   rig.extend(one.grant(), 1min);

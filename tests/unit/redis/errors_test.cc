@@ -77,6 +77,8 @@ TEST(IsNoscript, OnlyTheAnswerThatSaysSo) {
   EXPECT_FALSE(is_noscript(reply_error("NOPERM no permissions to run the 'eval' command")));
   EXPECT_FALSE(is_noscript(reply_error("LOADING Redis is loading")));
   EXPECT_FALSE(is_noscript(reply_error("ERR about NOSCRIPT")));
+  EXPECT_FALSE(
+      is_noscript({Status::kNotReady, "host:1: the server answered: NOSCRIPT to a log-in"}));
 }
 
 TEST(MayPass, TroubleOfTheServer_NotOfTheRequest) {
