@@ -49,6 +49,7 @@ class Ttl {
 
 // The fencing number of a grant: strictly growing per key. 0 is no token.
 struct FencingToken {
+  static constexpr uint64_t kEnd = uint64_t{1} << 53U;  // scripts count exactly below it
   uint64_t value = 0;
   auto operator<=>(const FencingToken&) const = default;
 };

@@ -16,7 +16,7 @@ namespace lockc {
 
 struct Record {
   static constexpr size_t kMaxValue = size_t{8} << 20U;  // bytes; a reply may have twice as many
-  static constexpr uint64_t kMaxNumber = (uint64_t{1} << 53U) - 1;  // of version and token
+  static constexpr uint64_t kMaxNumber = FencingToken::kEnd - 1;  // of version and token
 
   std::string value;
   uint64_t version = 0;  // 0: there is no record

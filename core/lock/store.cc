@@ -25,9 +25,11 @@ Result<AcquireAnswer> read_acquire(View reply, const Script& script) {
   AcquireAnswer answer;
   switch (reply[0].integer(-1)) {
     case 1:
-      if (reply.size() < 3 || reply[1].number() == 0) return unexpected(script);
-      answer.kind = AcquireAnswer::Kind::kGranted;
       answer.first = reply[1].number();
+      if (reply.size() < 3 || answer.first == 0 || answer.first >= FencingToken::kEnd) {
+        return unexpected(script);
+      }
+      answer.kind = AcquireAnswer::Kind::kGranted;
       answer.count = static_cast<uint32_t>(std::max<int64_t>(reply[2].integer(1), 1));
       return answer;
     case 2:
@@ -57,7 +59,7 @@ Result<Inspection> read_inspection(View reply) {
   seen.owner = reply[1].text();
   seen.pttl_ms = reply[2].integer(-2);
   seen.token = reply[3].number();
-  const int64_t now_ms = reply[4].integer();
+  const int64_t now_ms = std::max<int64_t>(reply[4].integer(), 0);
   for (size_t i = 5; i + 3 < reply.size(); i += 4) {
     // A ticket is the time of queueing in us, or one more than the ticket before it.
     const int64_t queued_ms = static_cast<int64_t>(reply[i + 1].number() / 1000);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/types.h"
 #include "redis/errors.h"
 
 namespace lockc {
@@ -31,6 +32,7 @@ std::optional<WakeMessage> WakeMessage::parse(std::string_view payload) {
   if (!take_number(payload, message.first) || !take_number(payload, message.count)) {
     return std::nullopt;
   }
+  if (message.first >= FencingToken::kEnd) return std::nullopt;
   message.key = payload;
   return message;
 }

@@ -310,6 +310,13 @@ TEST_F(AskingTest, Grant_ThatComesTooLateToBeOfUse_IsAskedForAnew) {
   EXPECT_EQ(one.token(), 6U);
 }
 
+TEST_F(AskingTest, Grant_WithATokenThatScriptsCannotCount_IsRefusedAndUndone) {
+  const Operation one = rig.acquire(rig.request());
+  rig.answer(granted(FencingToken::kEnd));
+  EXPECT_EQ(one.status(), Status::kServer);
+  EXPECT_EQ(rig.call().script, &scripts::release);
+}
+
 TEST_F(AskingTest, OneTry_GrantThatComesTooLateToBeOfUse_IsUncertainAndUndone) {
   const Operation one = rig.acquire(rig.request("k", 100ms));
   rig.settle();

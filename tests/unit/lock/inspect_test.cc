@@ -47,6 +47,13 @@ TEST_F(InspectTest, HolderThatNeverExpires_IsAZombie) {
   EXPECT_NE(json.find(R"("state":"zombie")"), std::string::npos) << json;
 }
 
+TEST_F(InspectTest, ClockAndTicketsOfNoSense_GiveAnAgeOfNothing) {
+  const std::string json =
+      inspect(array({bulk("string"), bulk("somebody"), integer(1), bulk("0"), integer(INT64_MIN),
+                     bulk("V"), bulk("18446744073709551615"), bulk("0"), integer(0)}));
+  EXPECT_NE(json.find(R"("age_ms":0)"), std::string::npos) << json;
+}
+
 TEST_F(InspectTest, BytesThatAreNoUtf8_AreReplaced) {
   const std::string json =
       inspect(array({bulk("string"), bulk("\xff"), integer(1), bulk("0"), integer(1)}));
