@@ -23,8 +23,9 @@ Result<Options> copy_options(const Options* given, const char* name) {
     return Error{Status::kInvalid, std::string(name) + ".struct_size is " + std::to_string(size) +
                                        "; it has to be sizeof(" + name + ")"};
   }
-  constexpr size_t kLargest = 4096;  // a size beyond it is garbage, not a later version
-  if (size > kLargest) {
+  // Beyond the largest it is garbage, not a later version; and no struct ends inside a pointer.
+  constexpr size_t kLargest = 4096;
+  if (size > kLargest || size % alignof(Options) != 0) {
     return Error{Status::kInvalid, std::string(name) + ".struct_size is not a size"};
   }
   for (size_t i = sizeof(Options); i < size; ++i) {

@@ -46,10 +46,10 @@ static void older_client_options_are_not_read_beyond_their_end(void **state) {
   (void)state;
   lockc_client_options opts;
   memset(&opts, 0xff, sizeof opts);
-  opts.struct_size = offsetof(lockc_client_options, connect_timeout_ms);
-  assert_open(&opts, LOCKC_OK, "");
-  opts.struct_size = offsetof(lockc_client_options, max_waiters);
+  opts.struct_size = offsetof(lockc_client_options, reply_timeout_ms);
   opts.connect_timeout_ms = 1000;
+  assert_open(&opts, LOCKC_OK, "");
+  opts.struct_size = offsetof(lockc_client_options, key_prefix);
   opts.reply_timeout_ms = 1000;
   assert_open(&opts, LOCKC_OK, "");
 }
@@ -65,6 +65,13 @@ static void newer_client_options_may_ask_for_nothing_unknown(void **state) {
 static void client_options_without_a_size_are_invalid(void **state) {
   (void)state;
   const lockc_client_options opts = {.struct_size = 0};
+  assert_open(&opts, LOCKC_E_INVALID, "struct_size");
+}
+
+static void client_options_that_end_inside_a_pointer_are_invalid(void **state) {
+  (void)state;
+  const lockc_client_options opts = {.struct_size = offsetof(lockc_client_options, key_prefix) + 4,
+                                     .key_prefix = "app:"};
   assert_open(&opts, LOCKC_E_INVALID, "struct_size");
 }
 
@@ -288,6 +295,7 @@ int main(void) {
       cmocka_unit_test(older_client_options_are_not_read_beyond_their_end),
       cmocka_unit_test(newer_client_options_may_ask_for_nothing_unknown),
       cmocka_unit_test(client_options_without_a_size_are_invalid),
+      cmocka_unit_test(client_options_that_end_inside_a_pointer_are_invalid),
       cmocka_unit_test(client_options_hold_to_their_ranges),
       cmocka_unit_test(client_name_must_be_printable),
       cmocka_unit_test(prefix_must_leave_room_for_a_key),
