@@ -77,6 +77,11 @@ sim: ## SEEDS=n worlds of faults under virtual time, or SEED=s alone
 	  cmake --build --preset release -j$(JOBS) --target sim
 	@SEEDS=$(SEEDS) SEED=$(SEED) build/tests/sim/sim --gtest_filter='Simulation.*'
 
+fuzz: ## FUZZ_SECONDS=n (20) of any bytes for each fuzz target, or for FUZZ=name alone
+	@tools/setup.sh build fuzz
+	@$(call cmake,fuzz)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz.sh $(FUZZ)
+
 model: ## search the protocol's states for a way to break it
 	$(call need,c++)
 	@tests/model/run.sh
@@ -131,5 +136,5 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 clean: ## delete build/
 	rm -rf build
 
-.PHONY: help setup build python go demo test stress test-asan test-tsan sim model bench bench-quick bench-plots \
+.PHONY: help setup build python go demo test stress test-asan test-tsan sim fuzz model bench bench-quick bench-plots \
   lint tidy format abi docs install clean

@@ -29,7 +29,10 @@ add_compile_options($<$<CONFIG:RelWithDebInfo>:-g1>)
 # two builds in two places are the same.
 add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
-if(LOCKC_SANITIZE STREQUAL "address")
+if(LOCKC_FUZZ)
+  # fuzzer-no-link: the coverage that libFuzzer steers by; its main() comes with the targets alone.
+  set(sanitizers -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all)
+elseif(LOCKC_SANITIZE STREQUAL "address")
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
 elseif(LOCKC_SANITIZE STREQUAL "thread")
   set(sanitizers -fsanitize=thread)

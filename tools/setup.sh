@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the project needs and what isn't there yet: system packages by apt-get, Python tools
 # into build/venv. Does nothing, quickly, when all is there.
-#   tools/setup.sh [build] [bindings] [test] [lint] [bench] [rivals]     without arguments:
+#   tools/setup.sh [build] [bindings] [test] [fuzz] [lint] [bench] [rivals]     without arguments:
 #   all but rivals, which are what other libraries of `make bench` need
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,11 +10,12 @@ declare -A packages=(
   [build]="g++ cmake make pkg-config libhiredis-dev nlohmann-json3-dev"
   [bindings]="golang-go python3-dev python3-venv redis-server"
   [test]="libcmocka-dev libgmock-dev libgtest-dev liblua5.1-0-dev postgresql zsh"
+  [fuzz]="clang-14 libclang-rt-14-dev"
   [bench]="libbenchmark-dev"
   [rivals]="default-jdk-headless maven nodejs npm"
   [lint]="abigail-tools clang-format-14 clang-tidy-14 shellcheck swig"
 )
-[ $# -gt 0 ] || set -- build bindings test lint bench
+[ $# -gt 0 ] || set -- build bindings test fuzz lint bench
 
 say() { echo "setup: $*"; }
 fail() { say "$*" >&2; exit 1; }
