@@ -90,12 +90,12 @@ def figures(results: Results) -> list[str]:
 
 def heading(results: Results) -> str:
     machine = results.machine
-    busy = results.noise() > QUIET
+    warning = "**So the machine was busy: judge times by their ranges.**\n"
     return (
         f"{machine['date']}, {machine['cores']} cores, {machine['cpu']}, "
         f"Linux {machine['kernel']}, redis-server {machine['server']}; "
         f"rounds: {results.rounds()}; others used at most {results.noise():.2f} cores.\n"
-        f"{'**So the machine was busy: judge times by their ranges.** ' if busy else ''}"
+        f"{warning if results.noise() > QUIET else ''}"
         "Medians. ∞ in *max/min*: a worker got none. *Handed over*: the share of grants that went\n"
         "to the other process."
     )
