@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -176,12 +177,17 @@ class Client {
     if (!outcome) throw Error(outcome, key);
     return record;
   }
-  Record read(std::string_view key, Outcome& outcome) {
+  Record read(std::string_view key, Outcome& outcome) noexcept {
     lockc_record* record = nullptr;
     outcome = detail::ask([&](lockc_error** error) {
       return lockc_client_read(&record, get(), key.data(), key.size(), error);
     });
-    return detail::take(record);
+    try {
+      return detail::take(record);
+    } catch (const std::bad_alloc&) {
+      outcome = Outcome(LOCKC_E_NOMEM);
+      return {};
+    }
   }
 
   // [any] Writes a record, and returns its new version; blocks for one answer. Throws Error:
