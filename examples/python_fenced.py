@@ -5,7 +5,7 @@ import lockc
 
 def main() -> None:
     with lockc.Client() as client:
-        slow = client.lock("document", ttl=0.05)
+        slow = client.lock("document", ttl=1)
         slow.acquire()
         held = slow.held
         assert held is not None

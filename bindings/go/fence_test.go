@@ -206,7 +206,7 @@ func TestRecord_ClosedClient_AnswersClosed(t *testing.T) {
 
 func TestRecord_HolderThatPausedPastItsLease_CannotWriteBehindTheNext(t *testing.T) {
 	client, key := open(t, nil), keyOf(t)
-	paused := acquire(t, client, key, &lockc.AcquireOptions{TTL: 50 * time.Millisecond})
+	paused := acquire(t, client, key, &lockc.AcquireOptions{TTL: time.Second})
 	untilClosed(t, "the end of the lease", paused.Lost())
 	next := acquire(t, client, key, nil)
 	var fence lockc.Fence

@@ -76,9 +76,9 @@ static void fence_never_goes_back_under_threads(void **state) {
 /* A holder whose fixed lease ends while it sleeps, and does not know it. */
 static lockc_lock *holder_that_paused_past_its_lease(const struct rig *rig) {
   lockc_queue *events = open_queue(rig->client);
-  const lockc_acquire_options opts = {.struct_size = sizeof opts, .ttl_ms = 50, .events = events};
+  const lockc_acquire_options opts = {.struct_size = sizeof opts, .ttl_ms = 1000, .events = events};
   lockc_lock *paused = must_acquire(rig->client, rig->key, &opts);
-  assert_int_equal(next_completion(events, 5000).kind, LOCKC_EVENT_LOST);
+  assert_int_equal(next_completion(events, 20000).kind, LOCKC_EVENT_LOST);
   lockc_queue_close(events);
   return paused;
 }

@@ -69,7 +69,7 @@ def test_table_of_fences_refuses_a_whole_transaction(session: Session) -> None:
 def test_holder_that_paused_past_its_lease_cannot_write_behind_the_next(
     session: Session, client: lockc.Client
 ) -> None:
-    lock = client.lock("orders:42", ttl=0.05, permissive=True)
+    lock = client.lock("orders:42", ttl=1, permissive=True)
     with lock as paused:
         assert paused.lost.wait(timeout=20)  # it sleeps, and does not look
         with client.lock("orders:42") as following:

@@ -149,7 +149,7 @@ def test_holder_that_paused_past_its_lease_cannot_write_behind_the_next(
     client: lockc.Client, key: str
 ) -> None:
     fence, data = lockc.Fence(), f"{key}:data"
-    lock = client.lock(key, ttl=0.05, permissive=True)
+    lock = client.lock(key, ttl=1, permissive=True)
     with lock as paused:
         assert paused.lost.wait(timeout=20)  # it sleeps, and does not look
         with client.lock(key) as following:
