@@ -83,6 +83,7 @@ void Session::ask(char letter) {
   request.events_tag = operations_.size();
   add() = rig_.acquire(request);
   bounded_.back() = letter != 'W';
+  fenced_.back() = letter != 'u';
 }
 
 void Session::inspect() {
@@ -105,6 +106,7 @@ void Session::connect() {
 
 Operation& Session::add() {
   bounded_.push_back(true);
+  fenced_.push_back(true);
   return operations_.emplace_back();
 }
 
@@ -186,13 +188,15 @@ void Session::finish() {
 
 void Session::check_operations() {
   std::set<const Grant*> grants;
-  for (const Operation& one : operations_) {
+  for (size_t i = 0; i < operations_.size(); ++i) {
+    const Operation& one = operations_[i];
     must(one.recorder->told.size() == 1, "each operation is told exactly once");
     const Completion& told = one.recorder->told[0];
     must_be_tellable(told.outcome.status, told.outcome.message);
     if (told.grant == nullptr) continue;
     must(told.outcome.status == Status::kOk, "only success brings a grant");
     must(grants.insert(told.grant.get()).second, "a grant has one holder");
+    must((told.grant->token().value != 0) == fenced_[i], "a fenced grant has a token");
     must(told.grant->remaining(rig_.clock.now()) == Duration::zero(), "a closed client holds none");
   }
 }

@@ -56,7 +56,8 @@ class Session {
   Input input_;
   test::ClientRig rig_;
   std::vector<test::Operation> operations_;
-  std::vector<bool> bounded_;                                // whether the operation ends by itself
+  std::vector<bool> bounded_;  // whether the operation ends by itself
+  std::vector<bool> fenced_;   // whether its grant, if it gets one, has a token
   std::vector<std::pair<std::string, std::string>> owners_;  // seen at the server, with their keys
   std::shared_ptr<test::Recorder> losses_ = std::make_shared<test::Recorder>();
   uint64_t token_ = 1'000;
