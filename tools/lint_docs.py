@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every relative link in the Markdown files leads to a file, and to a heading there."""
+"""Checks what Markdown files name: that relative links lead to a file, and to a heading there, and
+that tests exist."""
 
 import re
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+TEST = re.compile(r"`((?:test_|Test[A-Z])\w+(?:\.\w+)?)")
 HEADING = re.compile(r"^#+\s+(.+?)\s*$", re.MULTILINE)
 
 
@@ -32,14 +34,29 @@ def broken_links(page: Path) -> list[str]:
     return broken
 
 
-def main() -> int:
+def unknown_tests(page: Path, tests: str) -> list[str]:
+    """Names, perhaps shortened at their end, of functions and files that are no test."""
+    names = TEST.findall(page.read_text(encoding="utf-8"))
+    return [f"{page}: {name}: there is no such test" for name in names if name not in tests]
+
+
+def sources(*patterns: str) -> list[Path]:
+    """The files of the project that match and are there."""
     listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
         capture_output=True,
         text=True,
         check=True,
     ).stdout.splitlines()
-    broken = [line for page in listing if Path(page).exists() for line in broken_links(Path(page))]
+    return [path for path in map(Path, listing) if path.exists()]
+
+
+def main() -> int:
+    files = sources("tests/**.py", "tests/**.c", "bindings/go/*_test.go")
+    tests = "\n".join(f"{path}\n{path.read_text(encoding='utf-8')}" for path in files)
+    broken = [
+        line for page in sources("*.md") for line in broken_links(page) + unknown_tests(page, tests)
+    ]
     print("\n".join(broken), end="\n" if broken else "")
     return 1 if broken else 0
 
