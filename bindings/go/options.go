@@ -21,7 +21,7 @@ type Options struct {
 	DefaultTTL     time.Duration // ttl of acquires that name none; 10 ms to a year; default 30 s
 	RenewEvery     time.Duration // default a third of each lock's ttl; at most half of DefaultTTL
 	FenceRetention time.Duration // how long the last token of an idle key is kept; default 60 s
-	RenewBatch     int           // keys per renewal command; 1 to 1000; default 100
+	RenewBatch     int           // keys per renewal command; 1 to 1000; default 128
 	HandoverMax    int           // grants in a row inside this client; 1 to 1000; default 8
 	Handover       time.Duration // ... and for at most so long; default 20 ms
 	SpinMin        time.Duration // back-off of AcquireOptions.Spin and of foreign holders, from; 2 ms

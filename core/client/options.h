@@ -21,7 +21,7 @@ struct ClientOptions {
   Millis default_ttl{30'000};
   Millis renew_every{0};  // 0: a third of each ttl
   Millis fence_retention{60'000};
-  uint32_t renew_batch = 100;
+  uint32_t renew_batch = 128;
   uint32_t handover_max = 8;
   Millis handover_time{20};
   Millis spin_min{2};

@@ -19,7 +19,7 @@ class Watchdog {
  public:
   struct Settings {
     Millis every{0};  // 0: a third of each ttl
-    size_t batch = 100;
+    size_t batch = 128;
   };
 
   Watchdog(Loop& loop, Store& store, const Settings& settings)

@@ -118,7 +118,12 @@ Reply Dataset::type(const Arguments& request) {
 Reply Dataset::pexpire(const Arguments& request) {
   Entry* entry = find(request.at(1));
   if (entry == nullptr) return Reply::integer(0);
-  entry->expires_ms = now_ms_ + std::stoll(request.at(2));
+  const int64_t expires_ms = now_ms_ + std::stoll(request.at(2));
+  const bool only_later = request.size() > 3 && request[3] == "GT";
+  if (only_later && (!entry->expires_ms || expires_ms <= *entry->expires_ms)) {
+    return Reply::integer(0);
+  }
+  entry->expires_ms = expires_ms;
   return Reply::integer(1);
 }
 

@@ -43,7 +43,9 @@ INSTANTIATE_TEST_SUITE_P(
                "redis.pcall('PUBLISH', 'lockc:wake:' .. parse(v), "
                "v .. ' ' .. first .. ' ' .. n .. ' ' .. K)\n"
                "call('SET', K, v, 'PX', ttl)\nreturn first, n, fence"},
-        Mutant{"ShortensAnExpiry", "if redis.call('PTTL', K) <= tonumber(ttl) then",
+        Mutant{"ShortensAnExpiry",
+               "if pcall('PEXPIRE', K, ttl, 'GT') ~= 1 and "
+               "call('PTTL', K) <= tonumber(ttl) then",
                "if true then"},
         Mutant{"DeletesAnothersKey", "if owner == V and call('EXISTS', Q) == 0 then",
                "if call('EXISTS', Q) == 0 then"},
@@ -51,9 +53,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mutant{"ServesTheLastFirst", "math.max(us, tonumber(tail or 0) + 1)",
                "9007199254740992 - us"},
         Mutant{"PassesOverTheHead", "local from, count = 0, 1", "local from, count = 1, 1"},
-        Mutant{"RenewalCreatesTheKey", "if redis.pcall('GET', K) == V then",
-               "if not redis.pcall('GET', K) then redis.call('SET', K, V, 'PX', ttl) end\n"
-               "if redis.pcall('GET', K) == V then"},
+        Mutant{"RenewalCreatesTheKey", "if pcall('GET', K) == V then",
+               "if not pcall('GET', K) then call('SET', K, V, 'PX', ttl) end\n"
+               "if pcall('GET', K) == V then"},
         Mutant{"InspectionCleansUp", "local result = {",
                "call('PEXPIRE', Q, 60000)\nlocal result = {"},
         Mutant{"LeavesAQueueForEver", "call('PEXPIRE', S, math.max(call('PTTL', S), keep))\n", ""}),

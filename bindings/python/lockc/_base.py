@@ -73,7 +73,7 @@ class BaseClient(Generic[LockT]):
             default_ttl: The ttl of locks that name none, 0.01 to a year. Default: 30.
             renew_every: Time between renewals. Default: a third of each lock's ttl.
             fence_retention: How long the last token of an idle key is kept. Default: 60.
-            renew_batch: Keys per renewal command, 1 to 1000. Default: 100.
+            renew_batch: Keys per renewal command, 1 to 1000. Default: 128.
             handover_max: Grants in a row inside this client by one grant of the server, 1 to 1000.
                 Default: 8.
             handover: ... and for at most so long. Default: 0.02.

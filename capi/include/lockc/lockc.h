@@ -95,7 +95,7 @@ typedef struct lockc_client_options {
   int64_t default_ttl_ms;      /* ttl of acquires that name none; 10..one year; default 30000 */
   int64_t renew_every_ms;      /* default a third of each lock's ttl; at most half of the default ttl */
   int64_t fence_retention_ms;  /* how long the last token of an idle key is kept; default 60000 */
-  uint32_t renew_batch;        /* keys per renewal command; 1..1000; default 100 */
+  uint32_t renew_batch;        /* keys per renewal command; 1..1000; default 128 */
   uint32_t handover_max;       /* grants in a row inside this client by one server grant; 1..1000; default 8 */
   uint32_t handover_ms;        /* ... and for at most so long; default 20 */
   uint32_t spin_min_ms;        /* back-off of LOCKC_SPIN and of foreign holders, from; default 2 */

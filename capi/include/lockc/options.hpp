@@ -30,7 +30,7 @@ struct ClientOptions {
   Duration spin_min = {};          // back-off from; default 2 ms
   Duration spin_max = {};          // back-off up to; default 250 ms
   std::uint32_t max_waiters = 0;   // default no bound
-  std::uint32_t renew_batch = 0;   // keys per renewal command; default 100
+  std::uint32_t renew_batch = 0;   // keys per renewal command; default 128
   std::uint32_t handover_max = 0;  // grants in such a chain; default 8
   int log_fd = 0;                  // warnings go to this descriptor; default nowhere
 };

@@ -9,14 +9,18 @@
 -- Redis before 7 refuses writes behind PTTL unless the effects are replicated.
 pcall(redis.replicate_commands)
 
+local call, pcall = redis.call, redis.pcall
+
 local renewed = {}
-for i, K in ipairs(KEYS) do
-  local ttl, V = ARGV[2 * i - 1], ARGV[2 * i]
+for i = 1, #KEYS do
+  local K, ttl, V = KEYS[i], ARGV[2 * i - 1], ARGV[2 * i]
   renewed[i] = 0
   -- A key of another type is another's, and must not keep the other keys from being renewed.
-  if redis.pcall('GET', K) == V then
-    if redis.call('PTTL', K) <= tonumber(ttl) then
-      redis.call('PEXPIRE', K, ttl)
+  if pcall('GET', K) == V then
+    -- GT saves looking at the expiry first. Redis before 7 does not know it, and a key without expiry,
+    -- which needs one most, counts as one that never ends.
+    if pcall('PEXPIRE', K, ttl, 'GT') ~= 1 and call('PTTL', K) <= tonumber(ttl) then
+      call('PEXPIRE', K, ttl)
     end
     renewed[i] = 1
   end

@@ -69,11 +69,11 @@ TEST_F(LeaseTest, Renewal_LocksTakenAboutTheSameTime_ShareOneScript) {
 }
 
 TEST_F(LeaseTest, Renewal_ComesInBatchesOfTheGivenSize) {
-  for (int i = 0; i < 250; ++i) rig.held(rig.request("k" + std::to_string(i)));
+  for (int i = 0; i < 300; ++i) rig.held(rig.request("k" + std::to_string(i)));
   rig.advance(10s);
   std::vector<size_t> sizes;
   for (const ScriptCall& call : rig.calls()) sizes.push_back(call.keys.size());
-  EXPECT_EQ(sizes, (std::vector<size_t>{100, 100, 50}));
+  EXPECT_EQ(sizes, (std::vector<size_t>{128, 128, 44}));
 }
 
 TEST_F(LeaseTest, Renewal_OneOfABatchLost_ConcernsThatOneAlone) {
