@@ -262,6 +262,9 @@ Connection::Unsent Runner::feed(const Lead& lead, const char* bytes, long got) {
 
 // To a caller that sleeps for a reply on this connection, or to the background thread.
 void Runner::hand_on(const Lead& lead) {
+  // Somebody may wait for a reply that comes by another connection: a poll that a timer has sent.
+  // Here nothing may be left to come, and nobody may read what does not.
+  if (lead.connection->outstanding() == 0) return lead.connection->give_back();
   // The one that blocked last has the longest to go.
   for (Slot* slot = blocked_.last(); slot != nullptr; slot = Slot::Blocked::before(*slot)) {
     if (same(slot->carrier, lead.connection) && awaits_reply(*slot)) {
