@@ -20,6 +20,9 @@ struct Verdict {
 Verdict simulate(uint64_t seed, ScriptEngine& engine, bool tracing = false,
                  const Server::Mutation& mutate = nullptr);
 
+// So many worlds find each mutant: the rarest shows in about one of a thousand.
+inline constexpr uint64_t kSeedsForMutants = 10'000;
+
 // The first of the seeds 1 .. count that breaks a rule; 0: none does.
 uint64_t first_broken(uint64_t count, ScriptEngine& engine,
                       const Server::Mutation& mutate = nullptr);

@@ -7,8 +7,6 @@
 namespace lockc::sim {
 namespace {
 
-constexpr uint64_t kSeeds = 3'000;
-
 struct Mutant {
   const char* name;
   std::string from;  // in the text as it is sent: without comments and indentation
@@ -29,9 +27,9 @@ TEST_P(ScriptMutant, IsFound) {
     return text.replace(at, mutant.from.size(), mutant.to);
   };
   ScriptEngine engine;
-  const uint64_t seed = first_broken(kSeeds, engine, mutate);
+  const uint64_t seed = first_broken(kSeedsForMutants, engine, mutate);
   ASSERT_TRUE(met) << "no script has this text any more";
-  ASSERT_NE(seed, 0U) << "nothing noticed it in " << kSeeds << " worlds";
+  ASSERT_NE(seed, 0U) << "nothing noticed it in " << kSeedsForMutants << " worlds";
   std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed),
               simulate(seed, engine, false, mutate).broken_rule.c_str());
 }
