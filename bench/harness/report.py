@@ -105,7 +105,7 @@ def machine(server_version: str) -> dict[str, object]:
         "date": time.strftime("%Y-%m-%d %H:%M"),
         "cpu": models[0] if models else platform.machine(),
         "cores": os.cpu_count(),
-        "kernel": platform.release(),
+        "kernel": ".".join(platform.release().split(".")[:2]),
         "server": server_version,
         "load_average": round(os.getloadavg()[0], 2),
     }
