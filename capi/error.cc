@@ -33,10 +33,14 @@ static_assert(LOCKC_E_NOT_READY == static_cast<int>(lockc::Status::kNotReady));
 namespace lockc::capi {
 
 lockc_status tell(const Error& outcome, lockc_error** err) noexcept {
-  const auto status = static_cast<lockc_status>(outcome.status);
+  return tell(outcome.status, outcome.message.c_str(), err);
+}
+
+lockc_status tell(Status outcome, const char* message, lockc_error** err) noexcept {
+  const auto status = static_cast<lockc_status>(outcome);
   if (status >= 0 || err == nullptr) return status;
   try {
-    *err = new lockc_error{status, outcome.message};
+    *err = new lockc_error{status, message};
   } catch (...) {
     *err = nullptr;  // memory is short: the status has to do
   }

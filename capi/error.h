@@ -17,5 +17,6 @@ namespace lockc::capi {
 // Gives *err an object for a status < 0, where the caller asked for one and memory allows; returns
 // the status.
 lockc_status tell(const Error& outcome, lockc_error** err) noexcept;
+lockc_status tell(Status status, const char* message, lockc_error** err) noexcept;
 
 }  // namespace lockc::capi

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "error.h"
@@ -16,11 +17,13 @@ lockc_status guard(lockc_error** err, Body&& body) noexcept {
   try {
     return tell(std::forward<Body>(body)(), err);
   } catch (const std::bad_alloc&) {
-    return tell({Status::kNoMemory, ""}, err);
+    return tell(Status::kNoMemory, "", err);
+  } catch (const std::system_error& e) {  // no thread or descriptor to be had
+    return tell(Status::kNoMemory, e.what(), err);
   } catch (const std::exception& e) {
-    return tell({Status::kInternal, e.what()}, err);
+    return tell(Status::kInternal, e.what(), err);
   } catch (...) {
-    return tell({Status::kInternal, "an unknown exception"}, err);
+    return tell(Status::kInternal, "an unknown exception", err);
   }
 }
 

@@ -6,7 +6,9 @@
 #include <lockc/lockc.h>
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -17,8 +19,9 @@ namespace lockc::capi {
 
 // Forgets a reference without running what its end would run.
 template <class T>
-void leak(std::shared_ptr<T>& pointer) {
-  [[maybe_unused]] auto* forgotten = new std::shared_ptr<T>(std::move(pointer));
+void leak(std::shared_ptr<T>& pointer) noexcept {
+  alignas(std::shared_ptr<T>) std::byte place[sizeof pointer];
+  new (place) std::shared_ptr<T>(std::move(pointer));
 }
 
 // A reference that is only good in the process that made it.
@@ -61,6 +64,9 @@ struct lockc_client {
 struct lockc_lock {
   lockc_lock(std::shared_ptr<lockc::Client> c, std::shared_ptr<lockc::Grant> g)
       : client(std::move(c)), grant(std::move(g)) {}
+  // A handle of grant, which goes back where memory for the handle is short.
+  static lockc_lock* make(const std::shared_ptr<lockc::Client>& client,
+                          std::shared_ptr<lockc::Grant> grant);
 
   const lockc::capi::OfProcess<lockc::Client> client;
   const lockc::capi::OfProcess<lockc::Grant> grant;

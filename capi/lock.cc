@@ -24,6 +24,16 @@ Error unusable(const lockc_lock* lock) {
 
 }  // namespace
 
+lockc_lock* lockc_lock::make(const std::shared_ptr<lockc::Client>& client,
+                             std::shared_ptr<lockc::Grant> grant) {
+  try {
+    return new lockc_lock(client, grant);
+  } catch (const std::bad_alloc&) {
+    client->release(grant, lockc::Owed());
+    throw;
+  }
+}
+
 lockc_status lockc_client_acquire(lockc_lock** out, lockc_client* client, const char* key,
                                   size_t key_len, const lockc_acquire_options* opts,
                                   lockc_error** err) {
@@ -36,7 +46,7 @@ lockc_status lockc_client_acquire(lockc_lock** out, lockc_client* client, const 
     auto request = lockc::capi::read_request(**core, key, key_len, opts);
     if (!request) return request.error();
     Completion done = (*core)->acquire(std::move(*request));
-    if (done.grant != nullptr) *out = new lockc_lock(*core, std::move(done.grant));
+    if (done.grant != nullptr) *out = lockc_lock::make(*core, std::move(done.grant));
     return std::move(done.outcome);
   });
 }

@@ -37,6 +37,16 @@ Error unusable(const lockc_queue* queue, const lockc_lock* lock) {
   return {};
 }
 
+// A completion in the caller's terms.
+void give(const lockc_queue& queue, Completion& done, lockc_completion& entry) {
+  entry = {done.tag, static_cast<int32_t>(done.kind), 0, nullptr, nullptr};
+  entry.status = guard(&entry.error, [&]() -> Error {
+    if (done.grant == nullptr) return std::move(done.outcome);
+    entry.lock = lockc_lock::make(*queue.client, std::move(done.grant));
+    return {};
+  });
+}
+
 Error pending() { return {Status::kPending, {}}; }
 
 }  // namespace
@@ -74,14 +84,12 @@ int32_t lockc_queue_poll(lockc_queue* queue, lockc_completion* out, int32_t capa
   if (queue->queue.is_inherited()) return LOCKC_E_FORKED;
   int32_t count = 0;
   const lockc_status status = guard(nullptr, [&]() -> Error {
-    auto taken = queue->queue->take(static_cast<size_t>(capacity), Millis(timeout_ms));
-    for (Completion& done : taken) {
-      lockc_completion& entry = out[count++];
-      entry = {done.tag, static_cast<int32_t>(done.kind), 0, nullptr, nullptr};
-      entry.status = lockc::capi::tell(done.outcome, &entry.error);
-      if (done.grant != nullptr) {
-        entry.lock = new lockc_lock(*queue->client, std::move(done.grant));
-      }
+    Millis wait(timeout_ms);
+    while (count < capacity) {
+      auto done = queue->queue->take(wait);
+      if (!done) break;
+      give(*queue, *done, out[count++]);
+      wait = Millis::zero();
     }
     return {};
   });
@@ -98,7 +106,7 @@ lockc_status lockc_queue_acquire(lockc_queue* queue, uint64_t tag, lockc_lock** 
     if (!request) return request.error();
     Completion done =
         queue->client->acquire(std::move(*request), *queue->queue, tag, now != nullptr);
-    if (done.grant != nullptr) *now = new lockc_lock(*queue->client, std::move(done.grant));
+    if (done.grant != nullptr) *now = lockc_lock::make(*queue->client, std::move(done.grant));
     return std::move(done.outcome);
   });
 }

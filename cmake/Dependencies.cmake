@@ -1,7 +1,7 @@
 # What the core stands on, found where Debian puts it.
 find_package(Threads REQUIRED)
 
-# Header only; used to write what lockc_client_inspect tells.
+# Header only; for the command and the tests. The core does without: its destructors take memory.
 find_package(nlohmann_json 3.9 QUIET)
 if(NOT nlohmann_json_FOUND)
   message(FATAL_ERROR "nlohmann's JSON was not found; on Debian: apt-get install nlohmann-json3-dev")

@@ -59,7 +59,7 @@ Client::Client(ClientOptions options)
       registry_(loop_, store_, wake_, watchdog_, log_,
                 registry_settings(options_, config_.identity.client)),
       records_(node_),
-      runner_(clock_, reactor_, loop_) {}
+      runner_(clock_, reactor_, loop_, node_, wake_, [this] { begin_anew(); }) {}
 
 Client::~Client() { close(); }
 
@@ -67,8 +67,19 @@ Result<std::shared_ptr<Client>> Client::open(ClientOptions options) {
   const auto checked = options.check();
   if (!checked) return checked.error();
   std::shared_ptr<Client> client(new Client(std::move(options)));
-  client->runner_.start(client->node_, client->wake_);
+  client->runner_.start();
   return client;
+}
+
+// The rooms are left as a new client's. What the server still has of all that was asked and held
+// ends with its ttl.
+void Client::begin_anew() noexcept {
+  log_.warn("out of memory: locks are given up, and the client begins anew");
+  registry_.abandon();
+  watchdog_.abandon();
+  wake_.abandon();
+  node_.abandon();
+  loop_.abandon();
 }
 
 // ---- blocking
@@ -105,9 +116,10 @@ Error Client::connect(Millis timeout) {
   std::shared_ptr<Timer> timer;
   const Error outcome = wait_for(Completion::Kind::kAcquire, [&](Owed owed) {
     auto shared = std::make_shared<Owed>(std::move(owed));
-    timer = std::make_shared<Timer>(loop_.timers(), [shared, timeout] {
-      shared->tell(Error{Status::kUnreachable,
-                         "no connection within " + std::to_string(timeout.count()) + " ms"});
+    timer = std::make_shared<Timer>(loop_.timers(), [late = std::weak_ptr(shared), timeout] {
+      Error why{Status::kUnreachable,
+                "no connection within " + std::to_string(timeout.count()) + " ms"};
+      if (const auto untold = late.lock()) untold->tell(std::move(why));
     });
     timer->arm(after(loop_.now(), timeout));
     node_.connect([shared](const Result<std::monostate>& result) {
@@ -122,9 +134,9 @@ template <class T>
 Result<T> Client::ask(FunctionRef<void(Then<T>)> submit) {
   T answer{};
   Error outcome = wait_for(Completion::Kind::kAcquire, [&](Owed owed) {
-    submit([&answer, owed = std::move(owed)](Result<T> told) mutable {
+    submit([&answer, shared = std::make_shared<Owed>(std::move(owed))](Result<T> told) {
       if (told) answer = std::move(*told);
-      owed.tell(told ? Error{} : std::move(told.error()));
+      shared->tell(told ? Error{} : std::move(told.error()));
     });
   });
   if (outcome.status != Status::kOk) return outcome;
@@ -150,13 +162,13 @@ Completion Client::acquire(AcquireRequest request, const std::shared_ptr<Complet
   if (is_closed()) return {tag, Completion::Kind::kAcquire, closed_error(), nullptr};
   Completion pending{tag, Completion::Kind::kAcquire, {Status::kPending, {}}, nullptr};
   if (!at_once) {
+    Owed owed(queue, Completion::Kind::kAcquire, tag);
     runner_.inside([&] {
       if (queue->find(tag) != nullptr) {
         pending.outcome = tag_error(tag);
-        return;
+        return owed.waive();
       }
-      auto waiter =
-          registry_.acquire(std::move(request), Owed(queue, Completion::Kind::kAcquire, tag));
+      auto waiter = registry_.acquire(std::move(request), std::move(owed));
       if (waiter != nullptr && waiter->owed) queue->remember(tag, waiter);
     });
     return pending;
@@ -209,8 +221,11 @@ void Client::close() {
   Slot slot(runner_.sleepers());
   std::shared_ptr<Timer> limit;
   runner_.call(slot, [&] {
-    auto owed = std::make_shared<Owed>(on_stack(slot), Completion::Kind::kRelease, 0);
-    limit = std::make_shared<Timer>(loop_.timers(), [owed] { owed->tell(Status::kOk); });
+    Owed idle(on_stack(slot), Completion::Kind::kRelease, 0);
+    auto owed = std::make_shared<Owed>(std::move(idle));
+    limit = std::make_shared<Timer>(loop_.timers(), [late = std::weak_ptr(owed)] {
+      if (const auto untold = late.lock()) untold->tell(Status::kOk);
+    });
     limit->arm(loop_.now() + options_.reply_timeout);
     registry_.close([owed] { owed->tell(Status::kOk); });
   });

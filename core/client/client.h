@@ -60,6 +60,7 @@ class Client {
 
  private:
   explicit Client(ClientOptions options);
+  void begin_anew() noexcept;
   Error wait_for(Completion::Kind kind, FunctionRef<void(Owed)> submit);
   template <class T>
   Result<T> ask(FunctionRef<void(Then<T>)> submit);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -26,7 +27,7 @@ CompletionQueue::~CompletionQueue() { ::close(event_); }
 
 // event_ is readable exactly while completions wait, if anyone looks at it. Called under mutex_.
 void CompletionQueue::settle_signal() {
-  const bool wanted = (watched_ || waiting_) && !ready_.empty();
+  const bool wanted = (watched_ || waiting_) && !is_empty();
   if (wanted == signalled_) return;
   signalled_ = wanted;
   uint64_t count = 1;
@@ -37,17 +38,37 @@ void CompletionQueue::settle_signal() {
   }
 }
 
+void CompletionQueue::expect() {
+  const std::lock_guard lock(mutex_);
+  const size_t wanted = unsaid_.size() + expected_ + 1;
+  if (wanted > unsaid_.capacity()) unsaid_.reserve(2 * wanted);
+  ++expected_;
+}
+
+void CompletionQueue::dismiss() {
+  const std::lock_guard lock(mutex_);
+  --expected_;
+}
+
 void CompletionQueue::complete(Completion completion) {
   const std::lock_guard lock(mutex_);
+  --expected_;
   if (completion.kind == Completion::Kind::kAcquire) acquires_.erase(completion.tag);
   if (closed_) return;  // all acquires were cancelled before, so no grant is among what comes
-  ready_.push_back(std::move(completion));
+  try {
+    ready_.push_back(std::move(completion));
+  } catch (const std::bad_alloc&) {
+    unsaid_.push_back({completion.tag, completion.kind});  // a failed push_back has moved nothing
+    settle_signal();
+    if (completion.grant != nullptr) throw;  // nobody will know of it
+    return;
+  }
   settle_signal();
 }
 
-std::deque<Completion> CompletionQueue::take(size_t capacity, Millis wait) {
+std::optional<Completion> CompletionQueue::take(Millis wait) {
   std::unique_lock lock(mutex_);
-  if (ready_.empty() && wait != Millis::zero() && !closed_) {
+  if (is_empty() && wait != Millis::zero() && !closed_) {
     waiting_ = true;
     lock.unlock();
     pollfd entry{event_, POLLIN, 0};
@@ -56,10 +77,15 @@ std::deque<Completion> CompletionQueue::take(size_t capacity, Millis wait) {
     lock.lock();
     waiting_ = false;
   }
-  std::deque<Completion> taken;
-  while (!ready_.empty() && taken.size() < capacity) {
-    taken.push_back(std::move(ready_.front()));
+  std::optional<Completion> taken;
+  if (!ready_.empty()) {
+    taken = std::move(ready_.front());
     ready_.pop_front();
+  } else if (!unsaid_.empty()) {
+    const auto [tag, kind] = unsaid_.back();
+    const bool news = kind == Completion::Kind::kLost;
+    taken = Completion{tag, kind, {news ? Status::kLost : Status::kNoMemory, {}}, nullptr};
+    unsaid_.pop_back();
   }
   settle_signal();
   return taken;
@@ -96,6 +122,7 @@ std::deque<Completion> CompletionQueue::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   std::deque<Completion> left = std::exchange(ready_, {});
+  unsaid_.clear();
   settle_signal();
   return left;
 }

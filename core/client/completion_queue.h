@@ -5,7 +5,9 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "lock/operation.h"
 
@@ -20,11 +22,13 @@ class CompletionQueue final : public Sink {
   CompletionQueue(const CompletionQueue&) = delete;
   CompletionQueue& operator=(const CompletionQueue&) = delete;
 
+  void expect() override;
   void complete(Completion completion) override;
+  void dismiss() override;
 
-  // Waits for a completion, at most `wait` (kForever: no bound), less if a signal was handled. One
-  // thread at a time.
-  std::deque<Completion> take(size_t capacity, Millis wait);
+  // The next completion; waits for it at most `wait` (kForever: no bound), less if a signal was
+  // handled. One thread at a time.
+  std::optional<Completion> take(Millis wait);
   // For the user's poll(); nobody may read it.
   int fd();
 
@@ -39,6 +43,11 @@ class CompletionQueue final : public Sink {
   std::deque<Completion> close();
 
  private:
+  struct Unsaid {
+    uint64_t tag;
+    Completion::Kind kind;
+  };
+  bool is_empty() const { return ready_.empty() && unsaid_.empty(); }
   void settle_signal();
 
   std::mutex mutex_;
@@ -48,6 +57,8 @@ class CompletionQueue final : public Sink {
   bool signalled_ = false;  // event_ is readable
   bool closed_ = false;
   std::deque<Completion> ready_;
+  size_t expected_ = 0;
+  std::vector<Unsaid> unsaid_;  // for want of memory; has room for all that is expected
   std::unordered_map<uint64_t, std::weak_ptr<Waiter>> acquires_;
 };
 

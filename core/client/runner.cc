@@ -36,14 +36,18 @@ void relax() {
 
 }  // namespace
 
-Runner::Runner(const Clock& clock, Reactor& reactor, Loop& loop)
-    : clock_(clock), reactor_(reactor), loop_(loop) {}
+Runner::Runner(const Clock& clock, Reactor& reactor, Loop& loop, Node& node, WakeChannel& wake,
+               std::function<void()> begin_anew)
+    : clock_(clock),
+      reactor_(reactor),
+      loop_(loop),
+      node_(node),
+      wake_(wake),
+      begin_anew_(std::move(begin_anew)) {}
 
 Runner::~Runner() { stop(); }
 
-void Runner::start(Node& node, WakeChannel& wake) {
-  node_ = &node;
-  wake_ = &wake;
+void Runner::start() {
   // The thread must not run the process's signal handlers.
   sigset_t all;
   sigset_t before;
@@ -97,19 +101,35 @@ void Runner::background() {
     reactor_.wait(until, clock_);
     lock = Lock(mutex_);
     sleeps_until_ = TimePoint();
-    loop_.begin_turn();
-    reactor_.dispatch();
-    loop_.end_turn();
+    attempt([this] {
+      loop_.begin_turn();
+      reactor_.dispatch();
+      loop_.end_turn();
+    });
   }
   leave(std::move(lock));
 }
 
 void Runner::inside(FunctionRef<void()> task) {
   Lock lock = enter();
-  loop_.begin_turn();
-  task();
-  end_turn();
+  turn(task);
   leave(std::move(lock));
+}
+
+void Runner::turn(FunctionRef<void()> task) noexcept {
+  attempt([&] {
+    loop_.begin_turn();
+    task();
+    end_turn();
+  });
+}
+
+void Runner::attempt(FunctionRef<void()> work) noexcept {
+  try {
+    work();
+  } catch (...) {
+    begin_anew_();
+  }
 }
 
 void Runner::end_turn() {
@@ -143,7 +163,7 @@ bool Runner::call_once(Slot& slot, FunctionRef<void()> submit, FunctionRef<void(
   if (slot.is_done()) return true;
   Lock lock = enter();
   const bool done = slot.is_done();
-  if (!done) otherwise();
+  if (!done) attempt(otherwise);
   leave(std::move(lock));
   return done || slot.is_done();
 }
@@ -152,22 +172,25 @@ bool Runner::call_once(Slot& slot, FunctionRef<void()> submit, FunctionRef<void(
 // before the flush, which would else tell the background thread to watch for the reply.
 Lead Runner::begin(Slot& slot, FunctionRef<void()> submit, bool once) {
   Lock lock = enter();
-  loop_.begin_turn();
-  node_->forget_latest();
-  submit();
-  loop_.run_deferred();
   Lead lead;
   Connection::Unsent unsent;
-  const auto carrier = slot.is_done() ? nullptr : node_->latest();
-  if (carrier != nullptr) {
-    slot.carrier = carrier;
-    unsent = carrier->take_unsent();
-    if (!once || carrier->outstanding() == 1) {
-      lead = {carrier, carrier->borrow(), read_limit(slot), false};
+  std::shared_ptr<Connection> carrier;
+  attempt([&] {
+    loop_.begin_turn();
+    node_.forget_latest();
+    submit();
+    loop_.run_deferred();
+    if (!slot.is_done()) carrier = node_.latest();
+    if (carrier != nullptr) {
+      slot.carrier = carrier;
+      unsent = carrier->take_unsent();
+      if (!once || carrier->outstanding() == 1) {
+        lead = {carrier, carrier->borrow(), read_limit(slot), false};
+      }
     }
-  }
-  loop_.flush();
-  wake_for_timers();
+    loop_.flush();
+    wake_for_timers();
+  });
   if (!lead && !once) lead = block(slot);
   leave(std::move(lock));
   if (unsent.socket != nullptr) write_for_all(*carrier, std::move(unsent));
@@ -181,9 +204,12 @@ void Runner::write_for_all(Connection& connection, Connection::Unsent unsent) {
     const bool succeeded = unsent.socket->write(unsent.bytes);
     if (connection.wrote_all(succeeded)) return;
     Lock lock = enter();
-    if (!succeeded) loop_.begin_turn();
-    unsent = connection.wrote(succeeded);
-    if (!succeeded) end_turn();
+    unsent = {};
+    if (succeeded) {
+      unsent = connection.wrote();
+    } else {
+      turn([&] { connection.write_failed(); });
+    }
     leave(std::move(lock));
   }
 }
@@ -239,7 +265,7 @@ Lead Runner::watch_channel(Slot& slot, const Lead& lead) {
 Lead Runner::block(Slot& slot) {
   if (slot.is_done()) return {};
   if (blocked_.empty() && slot.waiter != nullptr && !awaits_reply(slot)) {
-    Lead lead{wake_->connection(), nullptr, Socket::kForever, true};
+    Lead lead{wake_.connection(), nullptr, Socket::kForever, true};
     if (lead.connection != nullptr) lead.socket = lead.connection->borrow();
     if (lead) {
       slot.watch(kick_);
@@ -251,12 +277,15 @@ Lead Runner::block(Slot& slot) {
 }
 
 Connection::Unsent Runner::feed(const Lead& lead, const char* bytes, long got) {
-  loop_.begin_turn();
-  lead.connection->feed({bytes, static_cast<size_t>(std::max(got, 0L))}, got);
-  loop_.run_deferred();
-  auto unsent = lead.connection->take_unsent(true);
-  loop_.flush();
-  wake_for_timers();
+  Connection::Unsent unsent;
+  attempt([&] {
+    loop_.begin_turn();
+    lead.connection->feed({bytes, static_cast<size_t>(std::max(got, 0L))}, got);
+    loop_.run_deferred();
+    unsent = lead.connection->take_unsent(true);
+    loop_.flush();
+    wake_for_timers();
+  });
   return unsent;
 }
 
@@ -281,7 +310,7 @@ Duration Runner::read_limit(const Slot& slot) const {
     return Socket::kForever;
   const TimePoint now = loop_.now();
   const TimePoint deadline = after(slot.waiter->began, slot.waiter->request.wait);
-  if (deadline - now > Duration(node_->reply_timeout())) return Socket::kForever;
+  if (deadline - now > Duration(node_.reply_timeout())) return Socket::kForever;
   return std::max<Duration>(deadline - now, Millis(1));
 }
 

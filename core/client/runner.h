@@ -4,6 +4,7 @@
 // Nothing else in lockc knows about threads.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -21,13 +22,16 @@ namespace lockc {
 
 class Runner {
  public:
-  Runner(const Clock& clock, Reactor& reactor, Loop& loop);
+  // node and wake are what callers read from. Whatever is thrown inside the loop, for want of
+  // memory, leaves the rooms half way: then begin_anew(), and nothing else, is called there.
+  Runner(const Clock& clock, Reactor& reactor, Loop& loop, Node& node, WakeChannel& wake,
+         std::function<void()> begin_anew);
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // Begins the background thread; node and wake are what callers read from.
-  void start(Node& node, WakeChannel& wake);
+  // Begins the background thread.
+  void start();
   // Ends and joins it. No other call may be under way.
   void stop();
 
@@ -52,6 +56,8 @@ class Runner {
   Lock enter();
   void leave(Lock lock);
   void background();
+  void attempt(FunctionRef<void()> work) noexcept;
+  void turn(FunctionRef<void()> task) noexcept;
   Lead begin(Slot& slot, FunctionRef<void()> submit, bool once);
   void write_for_all(Connection& connection, Connection::Unsent unsent);
   Lead read_for_all(Slot& slot, Lead lead, bool once);
@@ -66,8 +72,9 @@ class Runner {
   const Clock& clock_;
   Reactor& reactor_;
   Loop& loop_;
-  Node* node_ = nullptr;
-  WakeChannel* wake_ = nullptr;
+  Node& node_;
+  WakeChannel& wake_;
+  const std::function<void()> begin_anew_;
   const Kick kick_;
   std::mutex mutex_;  // "inside the loop" is to hold it
   std::thread thread_;

@@ -4,6 +4,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <new>
+
 namespace lockc {
 namespace {
 
@@ -16,6 +18,14 @@ void futex(const void* word, int operation, int value) {
 }  // namespace
 
 void Sleepers::wait(const void* word, int value) { futex(word, FUTEX_WAIT_PRIVATE, value); }
+
+void Sleepers::wake_later(const void* word) noexcept {
+  try {
+    woken_.push_back(word);
+  } catch (const std::bad_alloc&) {
+    futex(word, FUTEX_WAKE_PRIVATE, 1);
+  }
+}
 
 void Sleepers::wake(const std::vector<const void*>& words) {
   for (const void* word : words) futex(word, FUTEX_WAKE_PRIVATE, 1);

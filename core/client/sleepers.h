@@ -19,7 +19,7 @@ class Sleepers {
   }
 
   // Inside the loop. The word may be gone when it is woken: nobody looks at it then.
-  void wake_later(const void* word) { woken_.push_back(word); }
+  void wake_later(const void* word) noexcept;
   std::vector<const void*> take() { return std::exchange(woken_, {}); }
   // Outside.
   static void wake(const std::vector<const void*>& words);

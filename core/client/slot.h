@@ -32,7 +32,7 @@ class Slot final : public Sink {
 
   // The owner goes on at once, outside the loop, and this object ends with its call: whoever tells
   // it does not touch it afterwards.
-  void complete(Completion completion) override {
+  void complete(Completion completion) noexcept override {
     answer_ = std::move(completion);
     unblock();
     wake(State::kDone);

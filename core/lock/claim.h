@@ -81,6 +81,8 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   void check_lease();
   void on_reconnected();
   void lose(LossReason reason);
+  // Out of memory: its grants are lost, and it asks the server for nothing any more.
+  void abandon() noexcept;
 
   // ---- giving back
   // Takes grant off; true: it was the last one.
@@ -102,6 +104,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   void on_renewed(TimePoint sent, const Result<bool>& ours);
   void schedule_lease();
   bool wants_renewal() const;
+  void tell_lost(LossReason reason);
   void send_release();
   void on_released(const Result<bool>& ours);
   void tell_released(const Error& outcome, bool final);

@@ -56,17 +56,18 @@ void Claim::ask_by_requeue(Claim& previous, Owed owed, std::shared_ptr<Grant> re
   in_flight_ = true;
   ++asking_->tries;
   const TimePoint sent = registry_.loop_.now();
-  auto then = [self = shared_from_this(), old = previous.shared_from_this(), owed = std::move(owed),
-               released = std::move(released), sent](const Result<RequeueAnswer>& answer) mutable {
+  auto then = [self = shared_from_this(), old = previous.shared_from_this(),
+               owed = std::make_shared<Owed>(std::move(owed)), released = std::move(released),
+               sent](const Result<RequeueAnswer>& answer) mutable {
     if (answer) {
-      old->closing_->owed.push_back(std::move(owed));
+      old->closing_->owed.push_back(std::move(*owed));
       old->closing_->released = std::move(released);
       old->on_released(answer->ours);
       self->on_answer(sent, answer->next);
     } else {
       // Not executed, or not known: both values go on by themselves.
       if (answer.error().status != Status::kUncertain) old->closing_->sends = 0;
-      old->close(std::move(owed), std::move(released));
+      old->close(std::move(*owed), std::move(released));
       self->on_answer(sent, answer.error());
     }
   };

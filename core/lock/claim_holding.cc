@@ -32,10 +32,10 @@ void Claim::hold(uint64_t first, uint32_t count, TimePoint valid_until) {
 std::shared_ptr<Grant> Claim::issue(const AcquireRequest& request) {
   const FencingToken token{terms_.block == 0 ? 0 : first_ + used_};
   ++used_;
-  auto grant = std::make_shared<Grant>(key_, owner(), token, valid_until_);
+  auto grant =
+      std::make_shared<Grant>(key_, owner(), token, valid_until_,
+                              Owed(request.events, Completion::Kind::kLost, request.events_tag));
   grant->claim_ = weak_from_this();
-  grant->events_ = request.events;
-  grant->events_tag_ = request.events_tag;
   if (request.max_hold > Millis::zero()) {
     grant->hold_until_ = after(registry_.loop_.now(), request.max_hold);
   }
@@ -124,18 +124,19 @@ void Claim::on_reconnected() {
 }
 
 void Claim::extend(const std::shared_ptr<Grant>& grant, Ttl ttl, Owed owed) {
-  auto then = [self = shared_from_this(), grant, ttl, owed = std::move(owed)](
-                  TimePoint sent, const Result<bool>& ours) mutable {
-    if (grant->loss() != LossReason::kNone) return owed.tell(Status::kLost);
-    if (grant->state_ != Grant::State::kHeld) return owed.tell(Status::kNotHeld);
-    if (!ours) return owed.tell(about(self->key_, ours.error()));
+  auto then = [self = shared_from_this(), grant, ttl,
+               owed = std::make_shared<Owed>(std::move(owed))](TimePoint sent,
+                                                               const Result<bool>& ours) {
+    if (grant->loss() != LossReason::kNone) return owed->tell(Status::kLost);
+    if (grant->state_ != Grant::State::kHeld) return owed->tell(Status::kNotHeld);
+    if (!ours) return owed->tell(about(self->key_, ours.error()));
     if (!*ours) {
       self->lose(LossReason::kTaken);
-      return owed.tell(Status::kLost);
+      return owed->tell(Status::kLost);
     }
     self->prove(sent + ttl.proven());
     self->schedule_lease();
-    owed.tell(Status::kOk);
+    owed->tell(Status::kOk);
   };
   registry_.watchdog_.renew(shared_from_this(), ttl, std::move(then));
 }
@@ -146,18 +147,24 @@ void Claim::lose(LossReason reason) {
   state_ = State::kLost;
   timer_.cancel();
   if (reason == LossReason::kTaken) valid_until_ = TimePoint();
+  tell_lost(reason);
+  registry_.on_lost(*this);
+}
+
+void Claim::tell_lost(LossReason reason) {
   for (const auto& grant : grants_) {
     grant->loss_.store(reason, std::memory_order_release);
     grant->ended_.store(true, std::memory_order_release);
-    if (grant->events_ != nullptr) {
-      Completion news;
-      news.tag = grant->events_tag_;
-      news.kind = Completion::Kind::kLost;
-      news.outcome.status = Status::kLost;
-      grant->events_->complete(std::move(news));
-    }
+    grant->news_.tell(Status::kLost);
   }
-  registry_.on_lost(*this);
+}
+
+void Claim::abandon() noexcept {
+  if (state_ == State::kHeld) tell_lost(LossReason::kExpired);
+  state_ = State::kDone;
+  timer_.cancel();
+  seat = nullptr;
+  entry = nullptr;
 }
 
 }  // namespace lockc

@@ -18,13 +18,15 @@ enum class LossReason : int32_t { kNone = 0, kExpired = 1, kTaken = 2, kLimit = 
 
 class Grant {
  public:
-  Grant(Key key, const Owner& owner, FencingToken token, TimePoint valid_until)
+  Grant(Key key, const Owner& owner, FencingToken token, TimePoint valid_until, Owed news)
       : key_(std::move(key)),
         owner_(new char[owner.text().size() + 1]),
         token_(token),
-        valid_until_(valid_until) {
+        valid_until_(valid_until),
+        news_(std::move(news)) {
     std::memcpy(owner_.get(), owner.text().c_str(), owner.text().size() + 1);
   }
+  ~Grant() { news_.waive(); }
   Grant(const Grant&) = delete;
   Grant& operator=(const Grant&) = delete;
 
@@ -59,8 +61,7 @@ class Grant {
   bool end_untold_ = false;  // given back since a caller was told that this is not known
   std::weak_ptr<Claim> claim_;
   TimePoint hold_until_ = kNever;  // max_hold
-  std::shared_ptr<Sink> events_;
-  uint64_t events_tag_ = 0;
+  Owed news_;                      // of its loss
 };
 
 }  // namespace lockc

@@ -1,15 +1,14 @@
 #include "lock/inspect.h"
 
 #include <array>
-#include <memory>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace lockc {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kOurs = "lc1:";
+constexpr const char* kNull = "null";
 
 std::string_view state_of(const Inspection& seen) {
   if (seen.type == "none") return "free";
@@ -21,36 +20,44 @@ std::string_view state_of(const Inspection& seen) {
   return seen.type == "hash" && seen.pttl_ms >= 0 ? "foreign" : "other";
 }
 
-// The name that the client in owner gave its connections, out of CLIENT LIST's text.
-Json client_name(std::string_view owner, std::string_view list) {
-  if (!owner.starts_with(kOurs)) return nullptr;
+// The name that the client in owner gave its connections, out of CLIENT LIST's text; as JSON.
+std::string client_name(std::string_view owner, std::string_view list) {
+  if (!owner.starts_with(kOurs)) return kNull;
   const std::string_view rest = owner.substr(kOurs.size());
   const std::string mark = " name=lockc:" + std::string(rest.substr(0, rest.find(':'))) + ":";
   const size_t at = list.find(mark);
-  if (at == std::string_view::npos) return nullptr;
+  if (at == std::string_view::npos) return kNull;
   const std::string_view name = list.substr(at + mark.size());
-  return name.substr(0, name.find(' '));
+  return json::text(name.substr(0, name.find(' ')));
+}
+
+std::string queue_of(const Inspection& seen) {
+  std::string list;
+  for (size_t i = 0; i < seen.queue.size(); ++i) {
+    const Inspection::Entry& entry = seen.queue[i];
+    if (i > 0) list += ',';
+    list += json::Object()
+                .add("owner", json::text(entry.owner))
+                .add("position", std::to_string(i))
+                .add("age_ms", std::to_string(entry.age_ms))
+                .add("live", entry.live ? "true" : "false")
+                .done();
+  }
+  return "[" + list + "]";
 }
 
 std::string to_json(const Key& key, const Inspection& seen, std::string_view clients) {
-  Json queue = Json::array();
-  for (size_t i = 0; i < seen.queue.size(); ++i) {
-    const Inspection::Entry& entry = seen.queue[i];
-    queue.push_back(
-        {{"owner", entry.owner}, {"position", i}, {"age_ms", entry.age_ms}, {"live", entry.live}});
-  }
-  const Json object = {
-      {"key", key.text()},
-      {"state", state_of(seen)},
-      {"type", seen.type},
-      {"owner", seen.has_owner ? Json(seen.owner) : Json(nullptr)},
-      {"client_name", client_name(seen.owner, clients)},
-      {"pttl_ms", seen.pttl_ms},
-      {"token", seen.token == 0 ? Json(nullptr) : Json(seen.token)},
-      {"queue", queue},
-      {"grace_ms", nullptr},
-  };
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json::Object()
+      .add("key", json::text(key.text()))
+      .add("state", json::text(state_of(seen)))
+      .add("type", json::text(seen.type))
+      .add("owner", seen.has_owner ? json::text(seen.owner) : kNull)
+      .add("client_name", client_name(seen.owner, clients))
+      .add("pttl_ms", std::to_string(seen.pttl_ms))
+      .add("token", seen.token == 0 ? kNull : std::to_string(seen.token))
+      .add("queue", queue_of(seen))
+      .add("grace_ms", kNull)
+      .done();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/status.h"
 #include "base/types.h"
@@ -42,7 +43,13 @@ struct Completion {
 class Sink {
  public:
   virtual ~Sink() = default;
+  // One more answer will come.
+  virtual void expect() {}
+  // Where memory is too short for the answer, it is kNoMemory: of that much it is sure since
+  // expect(). Throws bad_alloc if a grant was in it.
   virtual void complete(Completion completion) = 0;
+  // One that was expected will not come.
+  virtual void dismiss() {}
 };
 
 // The same outcome, with the key in its message.
@@ -51,12 +58,18 @@ inline Error about(const Key& key, Error outcome) {
   return outcome;
 }
 
-// An answer still owed: told exactly once, by whoever takes it.
+// An answer still owed: told exactly once, by whoever takes it. One that is dropped untold, which
+// only want of memory brings about, says so by itself.
 class Owed {
  public:
   Owed() = default;
-  Owed(std::shared_ptr<Sink> sink, Completion::Kind kind, uint64_t tag)
-      : sink_(std::move(sink)), kind_(kind), tag_(tag) {}
+  Owed(std::shared_ptr<Sink> sink, Completion::Kind kind, uint64_t tag) : kind_(kind), tag_(tag) {
+    if (sink != nullptr) sink->expect();
+    sink_ = std::move(sink);
+  }
+  Owed(Owed&&) = default;
+  Owed& operator=(Owed&&) = delete;
+  ~Owed() { tell(Status::kNoMemory); }
 
   explicit operator bool() const { return sink_ != nullptr; }
   void tell(Error outcome, std::shared_ptr<Grant> grant = nullptr) {
@@ -67,7 +80,14 @@ class Owed {
   void tell(Status status) { tell(Error{status, {}}); }
   // Tells another sink in this one's place, as long as nothing was told.
   void redirect(std::shared_ptr<Sink> sink) {
-    if (sink_ != nullptr) sink_ = std::move(sink);
+    if (sink_ == nullptr) return;
+    sink->expect();
+    sink_.swap(sink);
+    sink->dismiss();
+  }
+  // Nothing will be told.
+  void waive() {
+    if (const auto sink = std::exchange(sink_, nullptr)) sink->dismiss();
   }
 
  private:

@@ -100,10 +100,17 @@ std::shared_ptr<Waiter> Registry::take_first(Entry& entry) {
   return waiter;
 }
 
+// The waiter leaves the line last: abandon() finds it there until it sits in the claim.
+std::shared_ptr<Claim> Registry::claim_for_first(Entry& entry) {
+  auto claim = make_claim(entry.waiting.front(), &entry);
+  take_first(entry);
+  return claim;
+}
+
 void Registry::seat_next(Entry& entry) {
   if (entry.claim != nullptr) return;
   if (entry.waiting.empty()) return forget_if_unused(entry);
-  make_claim(take_first(entry), &entry)->ask();
+  claim_for_first(entry)->ask();
 }
 
 void Registry::forget_if_unused(Entry& entry) {
@@ -169,13 +176,15 @@ void Registry::on_deadline(Waiter& waiter) {
 // ---- what claims tell
 
 void Registry::on_granted(Claim& claim) {
-  const auto waiter = std::exchange(claim.seat, nullptr);
-  loop_.bury(waiter);
-  claim.reentrant = waiter->request.owner;
+  loop_.bury(claim.seat);
+  const AcquireRequest& request = claim.seat->request;
+  claim.reentrant = request.owner;
   if (claim.reentrant != 0) {
     reentrant_[{claim.key().text(), claim.reentrant}] = claim.weak_from_this();
   }
-  answer(*waiter, Error{Status::kOk, {}}, claim.issue(waiter->request));
+  auto grant = claim.issue(request);
+  const auto waiter = std::exchange(claim.seat, nullptr);
+  answer(*waiter, Error{Status::kOk, {}}, std::move(grant));
 }
 
 void Registry::on_refused(Claim& claim, Error why) {
@@ -226,6 +235,7 @@ void Registry::release(const std::shared_ptr<Grant>& grant, Owed owed) {
   }
   if (claim != nullptr) claim->check_lease();
   grant->ended_.store(true, std::memory_order_release);
+  grant->news_.waive();
   grant->state_ = Grant::State::kReleased;
   const bool last = claim != nullptr && claim->let_go(*grant);
   if (last && claim->reentrant != 0) forget_owner(*claim);
@@ -260,7 +270,7 @@ void Registry::pass_on(Claim& claim, const std::shared_ptr<Grant>& released, Owe
   released->state_ = Grant::State::kReleasing;
   detach(claim);
   if (waited_for && wake_.is_confirmed()) {
-    make_claim(take_first(*entry), entry)->ask_by_requeue(claim, std::move(owed), released);
+    claim_for_first(*entry)->ask_by_requeue(claim, std::move(owed), released);
     return;
   }
   if (waited_for) wake_.want();  // so that the next time a requeue will do
@@ -336,6 +346,29 @@ void Registry::close(std::function<void()> idle) {
     if (claim->state() == Claim::State::kLost) claim->give_up();
   }
   tell_if_idle();
+}
+
+void Registry::abandon() noexcept {
+  const auto end = [this](Waiter& waiter) {
+    waiter.deadline.cancel();
+    waiter.counted = false;
+    waiter.owed.tell(Status::kNoMemory);
+  };
+  for (const auto& [key, entry] : entries_) {
+    for (const auto& waiter : entry.waiting) {
+      waiter->entry = nullptr;
+      end(*waiter);
+    }
+  }
+  for (const auto& [seq, claim] : claims_) {
+    if (claim->seat != nullptr) end(*claim->seat);
+    claim->abandon();
+  }
+  waiters_ = 0;
+  reentrant_.clear();
+  entries_.clear();
+  claims_.clear();
+  idle_ = nullptr;
 }
 
 }  // namespace lockc

@@ -73,6 +73,8 @@ class Registry {
   // any more.
   void close(std::function<void()> idle);
   size_t entries() const { return entries_.size(); }
+  // Out of memory, somewhere in a turn: ends everything here, without the server.
+  void abandon() noexcept;
 
   // From the wake channel and the node.
   void on_channel_confirmed();
@@ -91,6 +93,7 @@ class Registry {
   std::shared_ptr<Claim> make_claim(const std::shared_ptr<Waiter>& waiter, Entry* entry);
   void seat_next(Entry& entry);
   std::shared_ptr<Waiter> take_first(Entry& entry);
+  std::shared_ptr<Claim> claim_for_first(Entry& entry);
   void leave_seat(Claim& claim);
   void answer(Waiter& waiter, Error outcome, std::shared_ptr<Grant> grant = nullptr);
   void detach(Claim& claim);

@@ -33,6 +33,7 @@ class Watchdog {
   // and whether it is ours, or why that is not known.
   using Then = std::function<void(TimePoint, Result<bool>)>;
   void renew(std::shared_ptr<Claim> claim, Ttl ttl, Then then);
+  void abandon() noexcept { due_.clear(); }
 
  private:
   struct Item {

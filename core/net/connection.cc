@@ -108,10 +108,14 @@ bool Connection::wrote_all(bool succeeded) {
   return succeeded && writer_.compare_exchange_strong(seen, Writer::kNone);
 }
 
-Connection::Unsent Connection::wrote(bool succeeded) {
+Connection::Unsent Connection::wrote() {
   writer_ = Writer::kNone;
-  if (!succeeded && !closed_) close({Status::kUncertain, "the connection is broken"});
   return take_unsent();
+}
+
+void Connection::write_failed() {
+  writer_ = Writer::kNone;
+  if (!closed_) close({Status::kUncertain, "the connection is broken"});
 }
 
 void Connection::check_time() {
@@ -185,6 +189,14 @@ void Connection::close(const Error& why) {
   }
   loop_.bury(std::shared_ptr<void>(std::move(stream_)));
   events_.closed(Error{why.status, text});
+}
+
+void Connection::abandon() noexcept {
+  closed_ = true;
+  timer_.cancel();
+  pending_.clear();
+  held_.clear();
+  stream_.reset();
 }
 
 std::shared_ptr<Socket> Connection::borrow() {

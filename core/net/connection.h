@@ -52,6 +52,8 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   void set_push(std::function<void(resp::View)> on_push) { on_push_ = std::move(on_push); }
 
   void close(const Error& why);
+  // Ends without telling anyone: for want of memory.
+  void abandon() noexcept;
   void flush();
 
   // For a caller that writes outside the loop what this connection has collected; socket is nullptr
@@ -63,10 +65,11 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   };
   Unsent take_unsent(bool reads = false);
   // Follows its write. True: that was all; this one may be called outside the loop, on any thread.
-  // Else there is more that was collected meanwhile: wrote(), inside, gives it or sees to a
-  // failure.
+  // Else there is more that was collected meanwhile, which wrote() gives, or it was a failure,
+  // which write_failed() sees to; both inside.
   bool wrote_all(bool succeeded);
-  Unsent wrote(bool succeeded);
+  Unsent wrote();
+  void write_failed();
 
   bool is_ready() const { return ready_ && !closed_; }
   bool is_closed() const { return closed_; }

@@ -30,4 +30,10 @@ void Loop::flush() {
   buried_.clear();
 }
 
+void Loop::abandon() noexcept {
+  deferred_.clear();
+  dirty_.clear();
+  buried_.clear();
+}
+
 }  // namespace lockc

@@ -47,6 +47,9 @@ class Loop {
   // connection has something to send at the end of the turn.
   void mark_dirty(std::weak_ptr<Connection> connection) { dirty_.push_back(std::move(connection)); }
 
+  // Forgets what was to be done in this turn.
+  void abandon() noexcept;
+
  private:
   const Clock& clock_;
   Transport& transport_;

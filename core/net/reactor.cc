@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <span>
 #include <system_error>
+#include <utility>
 
 #include "net/socket_stream.h"
 
@@ -64,7 +65,7 @@ std::unique_ptr<Stream> Reactor::connect(const Endpoint& endpoint, StreamEvents&
     stream->connect(std::move(addresses));
     return stream;
   }
-  resolve_name(endpoint, [this, mailbox = mailbox_, serial = stream->serial()](Addresses found) {
+  auto tell = [this, mailbox = mailbox_, serial = stream->serial()](Addresses found) {
     const std::lock_guard lock(mailbox->mutex);
     if (!mailbox->open) return;
     mailbox->tasks.emplace_back([this, serial, found = std::move(found)] {
@@ -72,7 +73,12 @@ std::unique_ptr<Stream> Reactor::connect(const Endpoint& endpoint, StreamEvents&
       if (stream_entry != streams_.end()) stream_entry->second->connect(found);
     });
     mailbox->ring();
-  });
+  };
+  try {
+    resolve_name(endpoint, std::move(tell));
+  } catch (const std::system_error& no_thread) {
+    stream->connect({{}, no_thread.what()});
+  }
   return stream;
 }
 
@@ -82,18 +88,14 @@ void Reactor::wait(TimePoint until, const Clock& clock) {
     const auto left = std::chrono::ceil<Millis>(until - clock.now()).count();
     timeout = static_cast<int>(std::clamp<int64_t>(left, 0, 3'600'000));
   }
-  std::array<epoll_event, 64> events;
-  const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), timeout);
-  ready_.clear();
-  for (int i = 0; i < count; ++i) {
-    ready_.push_back(
-        {events[static_cast<size_t>(i)].data.u64, events[static_cast<size_t>(i)].events});
-  }
+  const int count = ::epoll_wait(epoll_, ready_.data(), static_cast<int>(ready_.size()), timeout);
+  ready_count_ = static_cast<size_t>(std::max(count, 0));
 }
 
 void Reactor::dispatch() {
-  for (const Ready& ready : ready_) {
-    if (ready.serial == kMailboxSerial) {
+  for (const epoll_event& ready : std::span(ready_).first(std::exchange(ready_count_, 0))) {
+    const uint64_t serial = ready.data.u64;
+    if (serial == kMailboxSerial) {
       uint64_t count = 0;
       [[maybe_unused]] const auto got = ::read(mailbox_->event, &count, sizeof count);
       std::vector<std::function<void()>> tasks;
@@ -104,10 +106,9 @@ void Reactor::dispatch() {
       for (const auto& task : tasks) task();
       continue;
     }
-    const auto entry = streams_.find(ready.serial);
+    const auto entry = streams_.find(serial);
     if (entry != streams_.end()) entry->second->on_events(ready.events);
   }
-  ready_.clear();
 }
 
 void Reactor::wake() { mailbox_->ring(); }

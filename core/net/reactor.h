@@ -2,7 +2,9 @@
 // happens inside it. Sockets are close-on-exec and never raise SIGPIPE.
 #pragma once
 
-#include <atomic>
+#include <sys/epoll.h>
+
+#include <array>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -35,15 +37,12 @@ class Reactor final : public Transport {
  private:
   friend class SocketStream;
   struct Mailbox;
-  struct Ready {
-    uint64_t serial;
-    uint32_t events;
-  };
 
   const int epoll_;
   // Shared with name look-ups, which may outlive the reactor.
   const std::shared_ptr<Mailbox> mailbox_;
-  std::vector<Ready> ready_;
+  std::array<epoll_event, 64> ready_;  // what wait() found, by serial
+  size_t ready_count_ = 0;
   std::unordered_map<uint64_t, SocketStream*> streams_;  // by serial: events may be stale
   uint64_t next_serial_ = 1;
 };

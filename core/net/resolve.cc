@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <thread>
 
 namespace lockc {
@@ -59,7 +60,11 @@ void resolve_name(const Endpoint& endpoint, std::function<void(Addresses)> done)
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     std::thread([host = endpoint.host, port = endpoint.port, done = std::move(done)] {
-      done(look_up(host, port, AI_ADDRCONFIG));
+      try {
+        done(look_up(host, port, AI_ADDRCONFIG));
+      } catch (const std::bad_alloc&) {
+        // Nobody is told; whoever connects gives up at the end of its time.
+      }
     }).detach();
   } catch (...) {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

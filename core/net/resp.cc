@@ -144,7 +144,8 @@ Result<std::unique_ptr<Reply>> Parser::next() {
   if (reply == nullptr) return std::unique_ptr<Reply>();
   unread_ = reader->len - reader->pos;
   elements_left_ = kMaxElements;
-  return std::make_unique<Reply>(reply);
+  Reply whole(reply);  // freed, should there be no memory for the next step
+  return std::make_unique<Reply>(std::move(whole));
 }
 
 }  // namespace lockc::resp

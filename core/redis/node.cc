@@ -139,6 +139,12 @@ void Node::close() {
   }
 }
 
+void Node::abandon() noexcept {
+  for (const auto& link : links_) link->connection->abandon();
+  links_.clear();
+  connecting_.clear();
+}
+
 void Node::tell_connected(const Result<std::monostate>& result) {
   for (const auto& done : std::exchange(connecting_, {})) done(result);
 }
@@ -217,8 +223,9 @@ void Node::link_closed(uint64_t serial, const Error& why) {
   const auto at = std::ranges::find_if(links_, [&](auto& link) { return link->serial == serial; });
   if (at == links_.end()) return;
   const bool was_ready = (*at)->was_ready;
-  loop_.bury(std::move((*at)->connection));
+  auto connection = std::move((*at)->connection);
   links_.erase(at);
+  loop_.bury(std::move(connection));
   broken_ = true;
   if (closed_) return;
   if (was_ready) {

@@ -71,6 +71,8 @@ class Node {
 
   // Ends all connections; every request from now on fails.
   void close();
+  // Ends them without telling anyone: for want of memory.
+  void abandon() noexcept;
 
   // The connection that the last request went to since forget_latest(), for a caller that wants to
   // read the answer by itself; nullptr: there was none, or it has ended.

@@ -139,6 +139,16 @@ void WakeChannel::close() {
   reset();
 }
 
+void WakeChannel::abandon() noexcept {
+  if (connection_ != nullptr) connection_->abandon();
+  connection_ = nullptr;
+  state_ = State::kOff;
+  wanted_ = false;
+  watched_.clear();
+  retry_.cancel();
+  pong_.cancel();
+}
+
 void WakeChannel::closed(const Error& why) {
   pong_.cancel();
   loop_.bury(std::exchange(connection_, nullptr));

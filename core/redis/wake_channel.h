@@ -59,6 +59,8 @@ class WakeChannel {
   void reset();
   // For good.
   void close();
+  // Ends the subscription without telling anyone: for want of memory. Nobody wants it any more.
+  void abandon() noexcept;
 
  private:
   enum class State { kOff, kConnecting, kConfirmed };

@@ -158,6 +158,14 @@ struct ClientRig {
     });
     return operation;
   }
+  // Memory ran out, somewhere in a turn.
+  void begin_anew() {
+    registry.abandon();
+    watchdog.abandon();
+    wake.abandon();
+    node.abandon();
+    loop.abandon();
+  }
   void cancel(const Operation& operation) {
     turn([&] { registry.cancel(operation.waiter, Error{Status::kCancelled, {}}); });
   }
