@@ -10,6 +10,7 @@ import pytest
 from lockc_abi import Client, OpenClient, Queue, Refused
 from proxy import Proxy
 from redis_server import RedisServer, free_port
+from scale import scaled
 from timing import REPLY_MS, TOLERANCE, Stopwatch, within
 
 UNAVAILABLE = {"E_UNREACHABLE", "E_UNCERTAIN"}
@@ -128,6 +129,6 @@ def test_unreachable_server_costs_no_threads_or_descriptors() -> None:
 
     open_wait_and_close()
     before = count("fd"), count("task")
-    for _ in range(30):
+    for _ in range(scaled(30, 1000)):
         open_wait_and_close()
     assert within(2.0, lambda: (count("fd"), count("task")) <= before)
