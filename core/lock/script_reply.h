@@ -32,7 +32,8 @@ Node::OnReply reading(Read read, Then<T> then) {
   };
 }
 
-// Asks, and once more where the server had forgotten the script: nothing was executed then.
+// Asks for what stands in an order, and once more where the server had forgotten the script:
+// nothing was executed then.
 template <class T>
 void ask_anew(const std::function<void(Then<T>)>& ask, Then<T> then) {
   ask([ask, then = std::move(then)](const Result<T>& answer) {

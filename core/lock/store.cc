@@ -145,11 +145,8 @@ void Store::renew(const std::vector<Renewal>& items, Then<std::vector<bool>> the
 }
 
 void Store::inspect(const KeyNames& names, Then<Inspection> then) {
-  const auto ask = [this, names](Then<Inspection> answered) {
-    node_.run(scripts::inspect, key_list(names), {}, {},
-              reading<Inspection>(&read_inspection, std::move(answered)));
-  };
-  ask_anew<Inspection>(ask, std::move(then));
+  node_.run(scripts::inspect, key_list(names), {}, {},
+            reading<Inspection>(&read_inspection, std::move(then)));
 }
 
 void Store::probe(std::string_view channel, Then<bool> then) {

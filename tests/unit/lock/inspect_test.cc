@@ -61,6 +61,7 @@ TEST_F(InspectTest, BytesThatAreNoUtf8_AreReplaced) {
 }
 
 TEST_F(InspectTest, ForgottenScript_IsSentAgain) {
+  inspect(array({bulk("none"), "$-1\r\n", integer(-2), bulk("0"), integer(1)}));
   EXPECT_EQ(inspect(error("NOSCRIPT x")), "nothing");
   EXPECT_EQ(rig.call().script, &scripts::inspect);
 }
