@@ -176,6 +176,33 @@ def test_forked_child_does_not_hold_what_its_parent_holds(script: Start) -> None
     assert lines[3] == "parent: False True"
 
 
+def test_preforked_workers_leave_the_lock_of_their_parent_renewed(script: Start) -> None:
+    parent = script(
+        """
+        import os, sys, time, warnings, lockc
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads at fork
+        url, key = sys.argv[1:3]
+        client = lockc.Client(url, default_ttl=1)
+        lock = client.lock(key)
+        assert lock.acquire()
+        workers = []
+        for number in range(8):
+            workers.append(os.fork())
+            if workers[-1] == 0:
+                busy = not client.lock(key).acquire(timeout=0)
+                with client.lock(f"{key}:worker", timeout=20):
+                    pass
+                sys.exit(0 if busy and lock.held.lost.is_set() else 1)  # as Python exits
+        codes = {os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) for worker in workers}
+        time.sleep(1.5)  # longer than the ttl
+        print(codes, client.inspect(key)["owner"] == lock.held.owner)
+        lock.release()
+        client.close()
+        """
+    )
+    assert parent.end() == "{0} True"
+
+
 def test_exit_gives_back_what_is_held(script: Start, raw: Connection, key: str) -> None:
     leaver = script(
         """
