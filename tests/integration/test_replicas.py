@@ -83,8 +83,7 @@ def test_holder_cut_off_from_the_new_server_believes_in_its_lease_no_longer_than
         client = open_client(proxy.url, default_ttl_ms=TTL_MS)
         with Queue(client) as events, replica.connect() as promoted:
             lock = client.acquire("key", events=events.handle)
-            with own_server.connect() as raw:
-                raw.call("WAIT", 1, 5000)
+            assert within(5.0, lambda: promoted.call("EXISTS", "key") == 1)
             promoted.call("REPLICAOF", *NOWHERE)
             proxy.drop()
             promoted.call("REPLICAOF", "NO", "ONE")
