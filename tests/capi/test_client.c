@@ -224,6 +224,47 @@ static void inspect_tells_the_state_of_a_key(void **state) {
   inspect_shows(rig, "other");
 }
 
+static lockc_error *error_of_a_bad_ttl(const struct rig *rig) {
+  const lockc_acquire_options opts = options_with(1, 0);
+  lockc_error *err = NULL;
+  assert_status(acquire_status(rig->client, rig->key, &opts, &err), LOCKC_E_INVALID);
+  return err;
+}
+
+static lockc_text *text_of_the_key(const struct rig *rig) {
+  lockc_text *text = NULL;
+  assert_status(lockc_client_inspect(&text, rig->client, rig->key, strlen(rig->key), NULL),
+                LOCKC_OK);
+  return text;
+}
+
+static void texts_live_as_long_as_what_they_are_of(void **state) {
+  struct rig *rig = *state;
+  lockc_lock *lock = must_acquire(rig->client, rig->key, NULL);
+  lockc_error *err = error_of_a_bad_ttl(rig);
+  lockc_text *text = text_of_the_key(rig);
+  const char *const texts[] = {lockc_lock_owner(lock), lockc_error_message(err),
+                               lockc_text_data(text)};
+  char *copies[3];
+  for (int i = 0; i < 3; ++i) copies[i] = strdup(texts[i]);
+  assert_status(lockc_lock_release(lock, NULL), LOCKC_OK);
+  for (int i = 0; i < 10; ++i) {
+    lockc_lock_free(must_acquire(rig->client, rig->key, &kForever));
+    lockc_error_free(error_of_a_bad_ttl(rig));
+    lockc_text_free(text_of_the_key(rig));
+  }
+  lockc_client_close(rig->client);
+  rig->client = NULL;
+  for (int i = 0; i < 3; ++i) {
+    assert_true(strlen(copies[i]) > 0);
+    assert_string_equal(texts[i], copies[i]);
+    free(copies[i]);
+  }
+  lockc_text_free(text);
+  lockc_error_free(err);
+  lockc_lock_free(lock);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(version_and_names_are_those_of_the_header),
@@ -240,6 +281,7 @@ int main(void) {
       cmocka_unit_test(close_of_a_client_that_never_reached_its_server_is_quick),
       with_rig(many_clients_live_side_by_side),
       with_rig(inspect_tells_the_state_of_a_key),
+      with_rig(texts_live_as_long_as_what_they_are_of),
   };
   return cmocka_run_group_tests_name("client", tests, NULL, NULL);
 }

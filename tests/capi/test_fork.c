@@ -1,5 +1,8 @@
 /* After fork(): the client works in the child by connections of its own; what was granted before
  * stays the parent's. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -228,11 +231,39 @@ static int count_up_in_a_child(struct before *before) {
   return 0;
 }
 
+/* A thread of the parent that is inside the library most of the time. */
+struct busy {
+  lockc_client *client;
+  char key[80];
+  atomic_bool *over;
+  atomic_int turns;
+  lockc_status unexpected;
+};
+
+static void *take_turns(void *argument) {
+  struct busy *busy = argument;
+  while (!atomic_load(busy->over) && busy->unexpected == LOCKC_OK) {
+    busy->unexpected = child_try(busy->client, busy->key);
+    atomic_fetch_add(&busy->turns, 1);
+  }
+  return NULL;
+}
+
 static void many_children_call_at_once(void **state) {
-  enum { CHILDREN = 10 };
+  enum { CHILDREN = 20, THREADS = 4 };
   struct rig *rig = *state;
-  struct before before = {.rig = rig, .client = rig->client};
-  assert_status(try_key(rig->client, rig->key), LOCKC_OK);
+  const lockc_client_options named = {.struct_size = sizeof named, .client_name = "forking"};
+  struct before before = {.rig = rig, .client = open_client(rig->url, &named)};
+  atomic_bool over = false;
+  struct busy busy[THREADS];
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; ++i) {
+    busy[i] = (struct busy){.client = before.client, .over = &over};
+    snprintf(busy[i].key, sizeof busy[i].key, "%s:%d", rig->key, i);
+    assert_int_equal(pthread_create(&threads[i], NULL, take_turns, &busy[i]), 0);
+  }
+  for (int i = 0; i < THREADS; ++i) assert_within(20000, atomic_load(&busy[i].turns) > 0);
+  char *connections = connections_of_the_client(rig->raw);
   pid_t children[CHILDREN];
   fflush(NULL);
   for (int i = 0; i < CHILDREN; ++i) {
@@ -244,12 +275,20 @@ static void many_children_call_at_once(void **state) {
     }
   }
   const lockc_acquire_options opts = {.struct_size = sizeof opts, .wait_ms = 20000};
-  for (int i = 0; i < 10; ++i) lockc_lock_free(must_acquire(rig->client, rig->key, &opts));
+  for (int i = 0; i < 10; ++i) lockc_lock_free(must_acquire(before.client, rig->key, &opts));
   for (int i = 0; i < CHILDREN; ++i) {
     int status = 0;
     assert_int_equal(waitpid(children[i], &status, 0), children[i]);
     assert_int_equal(status, 0);
   }
+  atomic_store(&over, true);
+  for (int i = 0; i < THREADS; ++i) {
+    pthread_join(threads[i], NULL);
+    assert_status(busy[i].unexpected, LOCKC_OK);
+  }
+  assert_still_there(rig->raw, connections);
+  free(connections);
+  lockc_client_close(before.client);
 }
 
 int main(void) {

@@ -109,6 +109,14 @@ static void renewal_ends_at_the_bound_of_holding(void **state) {
   end_lease(&lease);
 }
 
+static void bound_of_holding_may_be_the_largest_number(void **state) {
+  struct rig *rig = *state;
+  struct lease lease = lease_of(rig, (lockc_acquire_options){.max_hold_ms = INT64_MAX});
+  assert_no_completion(lease.events, 3 * TTL_MS);
+  assert_true(lockc_lock_remaining_ms(lease.lock) > 0);
+  end_lease(&lease);
+}
+
 static void deleted_key_is_lost_at_the_next_renewal(void **state) {
   struct rig *rig = *state;
   struct lease lease = lease_of(rig, (lockc_acquire_options){0});
@@ -117,6 +125,7 @@ static void deleted_key_is_lost_at_the_next_renewal(void **state) {
   assert_status(lockc_lock_extend(lease.lock, TTL_MS, NULL), LOCKC_LOST);
   assert_status(lockc_lock_release(lease.lock, NULL), LOCKC_LOST);
   assert_false(raw_exists(rig->raw, rig->key));
+  assert_status(try_key(lease.client, rig->key), LOCKC_OK); /* by the thread that was told */
   end_lease(&lease);
 }
 
@@ -244,6 +253,7 @@ int main(void) {
       with_rig(lease_without_ttl_is_fixed_on_demand),
       with_rig(remaining_time_never_outlives_the_key),
       with_rig(renewal_ends_at_the_bound_of_holding),
+      with_rig(bound_of_holding_may_be_the_largest_number),
       with_rig(deleted_key_is_lost_at_the_next_renewal),
       with_rig(key_of_another_owner_is_lost_and_left_alone),
       with_rig(release_finds_out_that_the_key_was_taken),

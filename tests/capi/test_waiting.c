@@ -83,6 +83,36 @@ static void wait_is_not_tied_to_the_ttl(void **state) {
   lockc_client_close(other);
 }
 
+static void wait_may_be_as_long_as_can_be_told(void **state) {
+  struct rig *rig = *state;
+  lockc_client *other = open_client(rig->url, NULL);
+  lockc_client *const waiters[] = {rig->client, other};
+  const int64_t longest[] = {1ll << 31, 1ll << 32, INT64_MAX};
+  for (size_t i = 0; i < 2 * 3; ++i) {
+    const lockc_acquire_options opts = options_with(0, longest[i / 2]);
+    lockc_lock *lock = must_acquire(rig->client, rig->key, &kForever);
+    lockc_queue *queue = ask_for(waiters[i % 2], 1, rig->key, &opts);
+    assert_no_completion(queue, 30);
+    lockc_lock_free(lock);
+    lockc_lock_free(take_grant(queue, 1, 5000));
+    lockc_queue_close(queue);
+  }
+  lockc_client_close(other);
+}
+
+static void one_try_on_a_held_key_is_one_request(void **state) {
+  struct rig *rig = *state;
+  lockc_client *other = open_client(rig->url, NULL);
+  lockc_lock *lock = must_acquire(rig->client, rig->key, NULL);
+  assert_status(try_key(other, rig->key), LOCKC_BUSY);
+  const long long scripts = raw_script_calls(rig->raw);
+  assert_status(try_key(other, rig->key), LOCKC_BUSY);
+  assert_int_equal(raw_script_calls(rig->raw) - scripts, 1);
+  assert_int_equal(raw_queue_length(rig->raw, rig->key), 0);
+  lockc_lock_free(lock);
+  lockc_client_close(other);
+}
+
 static void fair_lock_is_granted_in_the_order_of_asking(void **state) {
   enum { WAITERS = 8 };
   struct rig *rig = *state;
@@ -255,6 +285,8 @@ int main(void) {
       with_rig(release_wakes_a_waiter_of_the_same_client_at_once),
       with_rig(killed_holder_costs_its_ttl_and_no_more),
       with_rig(wait_is_not_tied_to_the_ttl),
+      with_rig(wait_may_be_as_long_as_can_be_told),
+      with_rig(one_try_on_a_held_key_is_one_request),
       with_rig(fair_lock_is_granted_in_the_order_of_asking),
       with_rig(newcomer_does_not_pass_a_fair_queue),
       with_rig(spinning_waiter_gets_the_lock_without_queue_or_subscription),

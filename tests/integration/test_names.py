@@ -47,6 +47,20 @@ def test_name_that_means_something_elsewhere_is_used_as_it_is(
     assert raw.call("GET", "bystander") == b"untouched"
 
 
+def test_names_with_braces_are_locks_of_their_own(past: Client, raw: Connection) -> None:
+    names = ["{}", "a{", "}{", "{a}b", "{a}{b}", "a{}b", "{a}", "a", "b"]
+    locks = {name: past.acquire(name) for name in names}
+    assert {name: raw.call("GET", name) for name in names} == {
+        name: lock.owner for name, lock in locks.items()
+    }
+    assert len(raw.call("KEYS", "lockc:*:fence:*")) == len(names)
+    while locks:
+        _, lock = locks.popitem()
+        lock.release()
+        assert [name for name in names if raw.call("EXISTS", name)] == list(locks)
+        assert all(lock.remaining_ms > 0 for lock in locks.values())
+
+
 def cached_scripts(raw: Connection) -> bytes:
     found = re.search(rb"number_of_cached_scripts:(\d+)", raw.call("INFO", "memory"))
     assert found is not None

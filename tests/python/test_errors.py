@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
 import socket
@@ -46,6 +47,42 @@ def test_server_that_never_answers_ends_in_time() -> None:
             client.lock("key", timeout=0).acquire()
         client.close()
         assert time.monotonic() - before < 5
+
+
+@pytest.mark.parametrize("call", ["acquire", "inspect", "extend", "release", "close"])
+def test_other_threads_run_while_a_call_waits_for_a_frozen_server(
+    own_server: RedisServer, call: str
+) -> None:
+    ticks, stop = [0], threading.Event()
+
+    def tick() -> None:
+        while not stop.wait(0.01):
+            ticks[0] += 1
+
+    client = lockc.Client(own_server.url, reply_timeout=0.5)
+    lock = client.lock("key")
+    lock.acquire()
+    held = lock.held
+    assert held is not None
+    calls = {
+        "acquire": lambda: client.lock("other", timeout=0.5).acquire(),
+        "inspect": lambda: client.inspect("key"),
+        "extend": lambda: held.extend(60),
+        "release": lock.release,
+        "close": client.close,
+    }
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    own_server.suspend()
+    before = ticks[0]
+    with contextlib.suppress(lockc.Error):
+        calls[call]()
+    during = ticks[0] - before
+    own_server.resume()
+    stop.set()
+    ticker.join()
+    client.close()
+    assert during >= 3
 
 
 def test_wrong_password_is_denied(own_server: RedisServer) -> None:

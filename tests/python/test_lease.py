@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 import traceback
 
 import lockc
 import pytest
+from redis_server import RedisServer
 from resp import Connection
 
 
@@ -15,6 +17,15 @@ def test_lock_without_ttl_is_renewed_beyond_it(quick_client: lockc.Client, key: 
     with quick_client.lock(key) as held:
         assert not held.lost.wait(1.5)
         assert 0 < held.remaining <= 0.6
+
+
+def test_lock_is_renewed_while_another_call_keeps_the_gil(
+    server: RedisServer, key: str, raw: Connection
+) -> None:
+    with lockc.Client(server.url, default_ttl=1) as client, client.lock(key) as held:
+        ctypes.PyDLL(None).usleep(2_500_000)  # PyDLL, unlike CDLL, doesn't release it
+        assert held.remaining > 0
+        assert raw.call("PTTL", key) > 0
 
 
 def test_lock_with_ttl_ends_with_it(client: lockc.Client, key: str) -> None:

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import lockc
-from conftest import Script, until
+import pytest
+from conftest import WITHIN, Script, until
 from resp import Connection
 
 Start = Callable[..., Script]
@@ -37,8 +38,9 @@ def test_processes_exclude_one_another(script: Start, tmp_path: Path) -> None:
     assert counter.read_text() == "150"
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_lock_of_a_killed_process_is_free_after_its_ttl(
-    script: Start, client: lockc.Client, key: str
+    script: Start, client: lockc.Client, key: str, number: signal.Signals
 ) -> None:
     holder = script(
         """
@@ -50,7 +52,8 @@ def test_lock_of_a_killed_process_is_free_after_its_ttl(
     )
     assert holder.line() == "held"
     assert not client.lock(key).acquire(timeout=1)
-    holder.kill()
+    holder.process.send_signal(number)
+    holder.process.communicate()
     with client.lock(key, timeout=10):
         pass
 
@@ -176,6 +179,39 @@ def test_forked_child_does_not_hold_what_its_parent_holds(script: Start) -> None
     assert lines[3] == "parent: False True"
 
 
+def test_forked_child_and_its_parent_draw_nothing_twice(script: Start) -> None:
+    parent = script(
+        """
+        import json, os, sys, warnings, lockc
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads at fork
+        url, key = sys.argv[1:3]
+        client = lockc.Client(url)
+        def draw():
+            drawn = []
+            for number in range(500):
+                name = f"{key}:{number % 10}"
+                with client.lock(name, timeout=20) as held:
+                    drawn.append((held.owner, f"{name} {held.token}"))
+            return drawn
+        draw()
+        read, write = os.pipe()
+        child = os.fork()
+        drawn = draw()
+        if child == 0:
+            with os.fdopen(write, "w") as pipe:
+                json.dump(drawn, pipe)
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            drawn += json.load(pipe)
+        owners, tokens = map(set, zip(*drawn))
+        print(os.waitpid(child, 0)[1], len(owners), len(tokens))
+        client.close()
+        """
+    )
+    assert parent.end() == "0 1000 1000"
+
+
 def test_preforked_workers_leave_the_lock_of_their_parent_renewed(script: Start) -> None:
     parent = script(
         """
@@ -203,16 +239,26 @@ def test_preforked_workers_leave_the_lock_of_their_parent_renewed(script: Start)
     assert parent.end() == "{0} True"
 
 
-def test_exit_gives_back_what_is_held(script: Start, raw: Connection, key: str) -> None:
+@pytest.mark.parametrize(
+    ("ending", "code", "complaint"),
+    [("pass", 0, []), ("sys.exit(3)", 3, []), ("raise ValueError", 1, ["ValueError"])],
+)
+def test_exit_gives_back_what_is_held(
+    script: Start, raw: Connection, key: str, ending: str, code: int, complaint: list[str]
+) -> None:
     leaver = script(
         """
         import sys, lockc
         client = lockc.Client(sys.argv[1])
         lock = client.lock(sys.argv[2])
         print(lock.acquire())
-        """
+        exec(sys.argv[3])
+        """,
+        ending,
     )
-    assert leaver.end() == "True"
+    out, err = leaver.process.communicate(timeout=WITHIN)
+    assert (out, leaver.process.returncode) == ("True\n", code)
+    assert err.splitlines()[-1:] == complaint
     assert raw.call("EXISTS", key) == 0
 
 
