@@ -349,7 +349,7 @@ void Registry::close(std::function<void()> idle) {
 }
 
 void Registry::abandon() noexcept {
-  const auto end = [this](Waiter& waiter) {
+  const auto end = [](Waiter& waiter) {
     waiter.deadline.cancel();
     waiter.counted = false;
     waiter.owed.tell(Status::kNoMemory);

@@ -64,9 +64,11 @@ namespace detail {
 inline lockc_write_options to_c(const WriteOptions& options) noexcept {
   lockc_write_options c = {};
   c.struct_size = sizeof c;
-  if (options.version) c.flags |= LOCKC_IF_VERSION;
   c.token = options.token;
-  c.version = options.version.value_or(0);
+  if (options.version) {
+    c.flags |= LOCKC_IF_VERSION;
+    c.version = *options.version;
+  }
   c.ttl_ms = options.ttl.count();
   return c;
 }
