@@ -8,6 +8,7 @@ namespace lockc::sim {
 // ---- one hold
 
 void Hold::complete(Completion news) {
+  if (grant_ == nullptr) return;  // the world has ended
   if (news.kind != Completion::Kind::kLost) return world_.fail("events tell what is no loss");
   world_.trace(process_.name(), "has lost", grant_->key().text(), grant_->owner());
   if (++told_ > 1) return world_.fail("told twice that it lost " + grant_->owner());
@@ -39,6 +40,12 @@ void Hold::inspect() {
 
 // ---- all of them
 
+Holders::~Holders() {
+  for (const auto& weak : ever_) {
+    if (const auto hold = weak.lock()) hold->forget();
+  }
+}
+
 bool Holders::granted(const Process& process, const std::shared_ptr<Hold>& hold) {
   const Grant& grant = *hold->grant();
   world_.trace(process.name(), "holds", grant.key().text(), grant.owner(),
@@ -46,6 +53,7 @@ bool Holders::granted(const Process& process, const std::shared_ptr<Hold>& hold)
   const bool again =
       std::ranges::any_of(holds_, [&](const auto& other) { return hold->is_shared_with(*other); });
   holds_.push_back(hold);
+  ever_.push_back(hold);
   if (again) return false;
   ++grants_;
   check_token(*hold);

@@ -26,6 +26,8 @@ class Hold final : public Sink {
   void begin(std::shared_ptr<Grant> grant) { grant_ = std::move(grant); }
   // Its release has begun.
   void let_go() { let_go_ = true; }
+  // The world ends: grants tell their holds, so neither would go while the other knows it.
+  void forget() { grant_.reset(); }
   void complete(Completion news) override;
 
   const std::shared_ptr<Grant>& grant() const { return grant_; }
@@ -51,6 +53,7 @@ class Hold final : public Sink {
 class Holders {
  public:
   Holders(World& world, Server& server) : world_(world), server_(server) {}
+  ~Holders();
   Holders(const Holders&) = delete;
   Holders& operator=(const Holders&) = delete;
 
@@ -80,6 +83,7 @@ class Holders {
   World& world_;
   Server& server_;
   std::vector<std::shared_ptr<Hold>> holds_;
+  std::vector<std::weak_ptr<Hold>> ever_;  // all that were granted
   std::vector<PlainHolder> plain_holders_;
   std::map<std::string, uint64_t> last_token_;
   size_t grants_ = 0;
