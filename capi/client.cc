@@ -12,9 +12,11 @@ using lockc::Error;
 using lockc::Millis;
 using lockc::Result;
 using lockc::Status;
+using lockc::capi::core_of;
 using lockc::capi::guard;
 using lockc::capi::null_error;
 using lockc::capi::OfProcess;
+using lockc::capi::read_subject;
 
 namespace {
 
@@ -94,10 +96,9 @@ lockc_status lockc_client_open(lockc_client** out, const char* url,
 
 lockc_status lockc_client_connect(lockc_client* client, int64_t timeout_ms, lockc_error** err) {
   return guard(err, [&]() -> Error {
-    if (client == nullptr) return null_error("client");
-    if (timeout_ms < 0) return {Status::kInvalid, "timeout_ms is negative"};
-    const auto core = client->get();
+    const auto core = core_of(client);
     if (!core) return core.error();
+    if (timeout_ms < 0) return {Status::kInvalid, "timeout_ms is negative"};
     return (*core)->connect(Millis(timeout_ms));
   });
 }
@@ -116,12 +117,9 @@ lockc_status lockc_client_inspect(lockc_text** out, lockc_client* client, const 
   return guard(err, [&]() -> Error {
     if (out == nullptr) return null_error("out");
     *out = nullptr;
-    if (client == nullptr) return null_error("client");
-    const auto core = client->get();
-    if (!core) return core.error();
-    const auto made = lockc::capi::read_key(**core, key, key_len);
-    if (!made) return made.error();
-    auto text = (*core)->inspect(*made);
+    const auto subject = read_subject(client, key, key_len);
+    if (!subject) return subject.error();
+    auto text = subject->client->inspect(subject->key);
     if (!text) return text.error();
     *out = new lockc_text{std::move(*text)};
     return {};

@@ -102,8 +102,18 @@ inline Error null_error(const char* name) {
   return {Status::kInvalid, std::string(name) + " is NULL"};
 }
 
-// The caller's key in the core's words, checked.
-Result<Key> read_key(const Client& client, const char* key, size_t key_len);
+// This process's core of the caller's client.
+inline Result<std::shared_ptr<Client>> core_of(lockc_client* client) {
+  if (client == nullptr) return null_error("client");
+  return client->get();
+}
+
+// What a call about one key is about.
+struct Subject {
+  std::shared_ptr<Client> client;
+  Key key;
+};
+Result<Subject> read_subject(lockc_client* client, const char* key, size_t key_len);
 
 // The caller's options in the core's words, every rule checked.
 Result<AcquireRequest> read_request(const Client& client, const char* key, size_t key_len,

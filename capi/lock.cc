@@ -9,6 +9,7 @@ using lockc::Error;
 using lockc::Millis;
 using lockc::Status;
 using lockc::Ttl;
+using lockc::capi::core_of;
 using lockc::capi::guard;
 using lockc::capi::null_error;
 
@@ -40,8 +41,7 @@ lockc_status lockc_client_acquire(lockc_lock** out, lockc_client* client, const 
   return guard(err, [&]() -> Error {
     if (out == nullptr) return null_error("out");
     *out = nullptr;
-    if (client == nullptr) return null_error("client");
-    const auto core = client->get();
+    const auto core = core_of(client);
     if (!core) return core.error();
     auto request = lockc::capi::read_request(**core, key, key_len, opts);
     if (!request) return request.error();

@@ -10,6 +10,7 @@ using lockc::Millis;
 using lockc::Owed;
 using lockc::Status;
 using lockc::Ttl;
+using lockc::capi::core_of;
 using lockc::capi::guard;
 using lockc::capi::null_error;
 
@@ -55,8 +56,7 @@ lockc_status lockc_queue_open(lockc_queue** out, lockc_client* client, lockc_err
   return guard(err, [&]() -> Error {
     if (out == nullptr) return null_error("out");
     *out = nullptr;
-    if (client == nullptr) return null_error("client");
-    const auto core = client->get();
+    const auto core = core_of(client);
     if (!core) return core.error();
     *out = new lockc_queue(*core);
     return {};

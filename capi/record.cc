@@ -11,6 +11,7 @@ using lockc::Status;
 using lockc::Ttl;
 using lockc::capi::guard;
 using lockc::capi::null_error;
+using lockc::capi::read_subject;
 
 static_assert(LOCKC_RECORD_MAX_VALUE == Record::kMaxValue);
 
@@ -54,14 +55,11 @@ lockc_status lockc_client_write(uint64_t* version, lockc_client* client, const c
                                 const lockc_write_options* opts, lockc_error** err) {
   return guard(err, [&]() -> Error {
     if (version != nullptr) *version = 0;
-    if (client == nullptr) return null_error("client");
-    const auto core = client->get();
-    if (!core) return core.error();
-    const auto made = lockc::capi::read_key(**core, key, key_len);
-    if (!made) return made.error();
+    const auto subject = read_subject(client, key, key_len);
+    if (!subject) return subject.error();
     auto write = read_write(value, value_len, opts);
     if (!write) return write.error();
-    const auto written = (*core)->write(*made, std::move(*write));
+    const auto written = subject->client->write(subject->key, std::move(*write));
     if (!written) return written.error();
     if (version != nullptr) *version = *written;
     return {};
@@ -73,12 +71,9 @@ lockc_status lockc_client_read(lockc_record** out, lockc_client* client, const c
   return guard(err, [&]() -> Error {
     if (out == nullptr) return null_error("out");
     *out = nullptr;
-    if (client == nullptr) return null_error("client");
-    const auto core = client->get();
-    if (!core) return core.error();
-    const auto made = lockc::capi::read_key(**core, key, key_len);
-    if (!made) return made.error();
-    auto record = (*core)->read(*made);
+    const auto subject = read_subject(client, key, key_len);
+    if (!subject) return subject.error();
+    auto record = subject->client->read(subject->key);
     if (!record) return record.error();
     *out = new lockc_record{std::move(*record)};
     return {};

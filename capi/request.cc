@@ -36,11 +36,19 @@ Error check(const lockc_acquire_options& o) {
   return {};
 }
 
-}  // namespace
-
 Result<Key> read_key(const Client& client, const char* key, size_t key_len) {
   if (key == nullptr) return null_error("key");
   return Key::make(client.options().key_prefix, {key, key_len});
+}
+
+}  // namespace
+
+Result<Subject> read_subject(lockc_client* client, const char* key, size_t key_len) {
+  auto core = core_of(client);
+  if (!core) return core.error();
+  auto made = read_key(**core, key, key_len);
+  if (!made) return made.error();
+  return Subject{std::move(*core), std::move(*made)};
 }
 
 Result<AcquireRequest> read_request(const Client& client, const char* key, size_t key_len,

@@ -12,16 +12,19 @@ constexpr int32_t kSoon = 5;
 constexpr uint64_t kLossTags = uint64_t{1} << 32U;  // tags of losses, away from those of requests
 
 std::string key_of(unsigned digit) { return std::to_string(digit % 3); }
+std::string record_of(unsigned digit) { return "record " + key_of(digit); }
 
 }  // namespace
 
-Caller::Caller(lockc_client* client, Input input) : client_(client), input_(input) {
+Caller::Caller(lockc_client* client, lockc_fence* fence, Input input)
+    : client_(client), fence_(fence), input_(input) {
   must(lockc_queue_open(&queue_, client_, nullptr) == LOCKC_OK, "a queue can be opened");
 }
 
 Caller::~Caller() {
   for (lockc_lock* lock : locks_) lockc_lock_free(lock);
   lockc_queue_close(queue_);
+  lockc_record_free(record_);
 }
 
 void Caller::run() {
@@ -67,6 +70,14 @@ void Caller::step(char letter) {
       return reopen();
     case 'i':
       return inspect();
+    case 'v':
+      return read_record();
+    case 'x':
+    case 'y':
+    case 'z':
+      return write_record(letter);
+    case 'm':
+      return show_fence();
     case 'K': {
       lockc_error* error = nullptr;
       return must_tell(lockc_client_connect(client_, kSoon, &error), error);
@@ -212,6 +223,48 @@ void Caller::inspect() {
   must((status == LOCKC_OK) == (text != nullptr), "success brings a text, and nothing else does");
   must(text == nullptr || *lockc_text_data(text) == '{', "... which is an object");
   lockc_text_free(text);
+}
+
+// ---- fencing
+
+void Caller::read_record() {
+  const std::string key = record_of(input_.digit());
+  lockc_record_free(record_);
+  lockc_error* error = nullptr;
+  const auto status = lockc_client_read(&record_, client_, key.data(), key.size(), &error);
+  must_tell(status, error);
+  must((status == LOCKC_OK) == (record_ != nullptr), "success brings a record, and nothing else");
+  size_t length = 1;
+  const char* value = lockc_record_value(record_, &length);
+  must(value[length] == '\0', "a value has its length, and ends there");
+}
+
+void Caller::write_record(char letter) {
+  const unsigned n = input_.digit();
+  const std::string key = record_of(n);
+  lockc_write_options options{};
+  options.struct_size = sizeof options;
+  if (letter == 'y' && !locks_.empty()) options.token = lockc_lock_token(locks_[n % locks_.size()]);
+  if (letter == 'z') {
+    options.flags = LOCKC_IF_VERSION;
+    options.version = lockc_record_version(record_);
+  }
+  uint64_t version = 1;
+  lockc_error* error = nullptr;
+  const auto status = lockc_client_write(&version, client_, key.data(), key.size(), key.data(),
+                                         key.size(), &options, &error);
+  must_tell(status, error);
+  must((status == LOCKC_OK) == (version != 0), "success brings a version, and nothing else does");
+  must(status <= 0 || status == LOCKC_STALE || status == LOCKC_CONFLICT, "a write is refused so");
+}
+
+void Caller::show_fence() {
+  const uint64_t token = lockc_lock_token(pick());
+  const auto status = lockc_fence_check(fence_, token);
+  const uint64_t largest = lockc_fence_token(fence_);
+  must(token != 0 || status == LOCKC_E_INVALID, "without a token nobody passes a fence");
+  must(status != LOCKC_OK || token <= largest, "a fence remembers whom it let pass");
+  must(status != LOCKC_STALE || token < largest, "only a smaller token is stale");
 }
 
 // An outcome that a caller can make sense of; its error is freed.

@@ -23,14 +23,17 @@ void run(Input input) {
   lockc_client* client = nullptr;
   const std::string url = server.url();
   must(lockc_client_open(&client, url.c_str(), &options, nullptr) == LOCKC_OK, "a client opens");
-  Caller one(client, here);
-  Caller other(client, there);
+  lockc_fence* fence = nullptr;
+  must(lockc_fence_new(&fence, nullptr) == LOCKC_OK, "a fence can be made");
+  Caller one(client, fence, here);
+  Caller other(client, fence, there);
   std::thread thread([&] { other.run(); });
   one.run();
   thread.join();
   lockc_client_close(client);
   one.finish();
   other.finish();
+  lockc_fence_free(fence);
 }
 
 }  // namespace

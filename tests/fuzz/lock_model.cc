@@ -16,6 +16,8 @@ std::string LockModel::execute(const ScriptCall& call) {
   if (call.script == nullptr) return set(call);
   if (call.script == &scripts::probe) return integer(1);
   const std::string& key = call.keys.at(0);
+  if (call.script == &scripts::record_read) return read(records_[key]);
+  if (call.script == &scripts::record_write) return write(records_[key], call.arguments);
   if (call.script == &scripts::inspect) {
     const std::string& owner = locks_[key].owner;
     return array({bulk(owner.empty() ? "none" : "string"), owner.empty() ? "$-1\r\n" : bulk(owner),
@@ -69,6 +71,25 @@ bool LockModel::release(const std::string& key, const std::string& owner) {
   grant(lock, next);
   publish_(next + " " + std::to_string(token_) + " " + std::to_string(kBlock) + " " + key);
   return true;
+}
+
+std::string LockModel::read(const Record& record) {
+  return array({bulk(std::to_string(record.version)), bulk(std::to_string(record.token)),
+                bulk(record.value)});
+}
+
+std::string LockModel::write(Record& record, const std::vector<std::string>& arguments) {
+  const auto answer = [](int64_t what, uint64_t number) {
+    return array({integer(what), bulk(std::to_string(number))});
+  };
+  const uint64_t token = std::stoull(arguments.at(1));
+  const std::string& expected = arguments.at(2);
+  if (token > 0 && token < record.token) return answer(2, record.token);
+  if (!expected.empty() && std::stoull(expected) != record.version) {
+    return answer(3, record.version);
+  }
+  record = {arguments.at(0), ++version_, std::max(token, record.token)};
+  return answer(1, record.version);
 }
 
 }  // namespace lockc::fuzz

@@ -1,6 +1,6 @@
-// Any options struct, with any struct_size: "c" and that of a client, or "a" and that of an
-// acquire. It is refused with a reason, or each member is within its range and the client or
-// request works.
+// Any options struct, with any struct_size: "c" and that of a client, "w" and that of a write, or
+// "a" and that of an acquire. It is refused with a reason, or each member is within its range and
+// the client or request works.
 #include "options.h"
 
 #include <lockc/lockc.h>
@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kDay = 86'400'000;
 constexpr int64_t kYear = 365 * kDay;
+constexpr int64_t kLargestNumber = (int64_t{1} << 53U) - 1;
 const std::string kNobody = "unix:///nonexistent/lockc";
 
 const std::vector<Member> kClientMembers = {
@@ -46,6 +47,13 @@ const std::vector<Member> kAcquireMembers = {
     member(&lockc_acquire_options::owner),
     member(&lockc_acquire_options::events),
     member(&lockc_acquire_options::events_tag),
+};
+const std::vector<Member> kWriteMembers = {
+    member(&lockc_write_options::struct_size),
+    member(&lockc_write_options::flags, LOCKC_IF_VERSION, LOCKC_IF_VERSION),
+    member(&lockc_write_options::token, 1, kLargestNumber),
+    member(&lockc_write_options::version, 1, kLargestNumber),
+    member(&lockc_write_options::ttl_ms, 10, kYear),
 };
 const Member& kEvents = kAcquireMembers[8];
 
@@ -128,15 +136,33 @@ void acquire(Input input) {
   check_completion(rig.queue, tag);
 }
 
+void write(Input input) {
+  static const Rig rig;
+  const OptionsImage<lockc_write_options> image(kWriteMembers, input);
+  uint64_t version = 1;
+  lockc_error* error = nullptr;
+  const auto status =
+      lockc_client_write(&version, rig.client, "k", 1, nullptr, 0, image.place().get(), &error);
+  must(version == 0, "without a server nothing is written");
+  if (status != LOCKC_E_UNREACHABLE) return check_refused(status, error);
+  check_accepted(image, kWriteMembers);
+  lockc_error_free(error);
+}
+
 }  // namespace
 }  // namespace lockc::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   lockc::fuzz::Input input(data, size);
-  if (input.letter() == 'c') {
-    lockc::fuzz::open_client(input);
-  } else {
-    lockc::fuzz::acquire(input);
+  switch (input.letter()) {
+    case 'c':
+      lockc::fuzz::open_client(input);
+      break;
+    case 'w':
+      lockc::fuzz::write(input);
+      break;
+    default:
+      lockc::fuzz::acquire(input);
   }
   return 0;
 }

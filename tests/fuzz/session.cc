@@ -1,6 +1,7 @@
 #include "session.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "check.h"
 #include "lock/inspect.h"
@@ -8,6 +9,24 @@
 namespace lockc::fuzz {
 
 using namespace test;
+
+namespace {
+
+// Names an owner value.
+bool is_about_lock(const ScriptCall& call) {
+  return call.script != &scripts::inspect && call.script != &scripts::record_read &&
+         call.script != &scripts::record_write;
+}
+
+// For what is answered by a value or a refusal.
+template <class T>
+Then<T> telling(const Operation& one) {
+  return [recorder = one.recorder](const Result<T>& answer) {
+    recorder->complete({.outcome = answer ? Error{} : answer.error(), .grant = nullptr});
+  };
+}
+
+}  // namespace
 
 void Session::run() {
   constexpr int kMostSteps = 200;
@@ -40,6 +59,10 @@ void Session::step(char letter) {
       return inspect();
     case 'k':
       return connect();
+    case 'v':
+      return read_record();
+    case 'V':
+      return write_record();
     case 'o':
       return rig_.settle();
     case '+':
@@ -87,21 +110,23 @@ void Session::ask(char letter) {
 }
 
 void Session::inspect() {
-  const auto recorder = add().recorder;
-  rig_.turn([&] {
-    inspect_key(rig_.node, rig_.store, rig_.request().key, [recorder](const auto& found) {
-      recorder->complete({.outcome = found ? Error{} : found.error(), .grant = nullptr});
-    });
-  });
+  const auto then = telling<std::string>(add());
+  rig_.turn([&] { inspect_key(rig_.node, rig_.store, rig_.request().key, then); });
 }
 
 void Session::connect() {
-  const auto recorder = add().recorder;
-  rig_.turn([&] {
-    rig_.node.connect([recorder](const auto& result) {
-      recorder->complete({.outcome = result ? Error{} : result.error(), .grant = nullptr});
-    });
-  });
+  const auto then = telling<std::monostate>(add());
+  rig_.turn([&] { rig_.node.connect(then); });
+}
+
+void Session::read_record() {
+  const auto then = telling<Record>(add());
+  rig_.turn([&] { records_.read(rig_.request().key, then); });
+}
+
+void Session::write_record() {
+  const auto then = telling<uint64_t>(add());
+  rig_.turn([&] { records_.write(rig_.request().key, {.value = "v", .token = {token_}}, then); });
 }
 
 Operation& Session::add() {
@@ -127,7 +152,7 @@ void Session::answer(char letter) {
   rig_.settle();
   const auto calls = rig_.calls();
   if (calls.empty()) return;
-  owners_.emplace_back(calls[0].script == &scripts::inspect ? "" : calls[0].owner(), "k");
+  if (is_about_lock(calls[0])) owners_.emplace_back(calls[0].owner(), "k");
   calls[0].link->answer(reply_to(calls[0], letter));
 }
 
@@ -148,6 +173,10 @@ std::string Session::reply_to(const ScriptCall& call, char letter) {
   if (call.script == &scripts::release) return released(yes);
   if (call.script == &scripts::renew) return renewed(std::vector<bool>(call.keys.size(), yes));
   if (call.script == &scripts::drop) return integer(yes ? 1 : 0);
+  if (call.script == &scripts::record_read) return array({bulk("7"), bulk("5"), bulk("value")});
+  if (call.script == &scripts::record_write) {
+    return array({integer(yes ? 1 : letter == '?' ? 2 : 3), bulk("8")});
+  }
   return array(
       {bulk("string"), bulk("lc1:" + kClient + ":1:x:30000:8"), integer(9), "$-1\r\n", integer(5)});
 }

@@ -5,6 +5,7 @@
 //   2             the same owner asks again for what it holds
 //   rn en cn      gives back, extends, cancels what the n-th operation asked for or got
 //   i k           inspects a key; wants a connection
+//   v V           reads a record; writes it
 //   o             the server opens connections, and answers log-ins and subscriptions as servers do
 //   + ? -         it answers the oldest request about a lock: granted, queued, busy
 //   y             ... and all such requests, as if they came to a server with nobody else
@@ -23,6 +24,7 @@
 
 #include "../support/client_rig.h"
 #include "input.h"
+#include "lock/record.h"
 
 namespace lockc::fuzz {
 
@@ -39,6 +41,8 @@ class Session {
   void ask(char letter);
   void inspect();
   void connect();
+  void read_record();
+  void write_record();
   test::Operation& add();
   const test::Operation* pick();
   std::shared_ptr<test::FakeLink> pick_link();
@@ -55,6 +59,7 @@ class Session {
 
   Input input_;
   test::ClientRig rig_;
+  RecordStore records_{rig_.node};
   std::vector<test::Operation> operations_;
   std::vector<bool> bounded_;  // whether the operation ends by itself
   std::vector<bool> fenced_;   // whether its grant, if it gets one, has a token
