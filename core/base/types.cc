@@ -1,5 +1,6 @@
 #include "base/types.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace lockc {
@@ -60,7 +61,8 @@ Duration Ttl::proven() const {
   return whole - whole / 100 - Millis(2);
 }
 
-Owner::Owner(std::string_view client, uint64_t seq, Ttl ttl, uint32_t block) {
+Owner::Owner(std::string_view client, uint64_t seq, Ttl ttl, uint32_t block)
+    : tokens_(std::max(block, 1U)) {
   text_.reserve(client.size() + 40);
   text_.append("lc1:").append(client).append(":");
   append(text_, seq);

@@ -61,10 +61,13 @@ class Owner {
   Owner(std::string_view client, uint64_t seq, Ttl ttl, uint32_t block);
 
   const std::string& text() const { return text_; }
+  // That a grant to it carries where the clock allows.
+  uint32_t tokens() const { return tokens_; }
   bool operator==(const Owner&) const = default;
 
  private:
   std::string text_;
+  uint32_t tokens_;
 };
 
 }  // namespace lockc

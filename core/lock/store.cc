@@ -10,8 +10,6 @@ namespace {
 using resp::View;
 using Texts = std::span<const std::string_view>;
 
-constexpr std::string_view kNoGrace = "0";
-
 std::array<std::string_view, 4> key_list(const KeyNames& keys) {
   return {keys.key, keys.fence, keys.queue, keys.seen};
 }
@@ -21,17 +19,22 @@ Result<bool> read_flag(View reply, const Script& script) {
   return reply.integer() == 1;
 }
 
-Result<AcquireAnswer> read_acquire(View reply, const Script& script) {
+Result<AcquireAnswer> read_grant(uint64_t first, int64_t count, const Script& script) {
+  if (first == 0 || first >= FencingToken::kEnd || count < 1) return unexpected(script);
+  AcquireAnswer answer;
+  answer.kind = AcquireAnswer::Kind::kGranted;
+  answer.first = first;
+  answer.count = static_cast<uint32_t>(count);
+  return answer;
+}
+
+// tokens: what the owner value asks for.
+Result<AcquireAnswer> read_acquire(View reply, uint32_t tokens, const Script& script) {
+  if (reply.type() == View::Type::kInteger) return read_grant(reply.number(), tokens, script);
   AcquireAnswer answer;
   switch (reply[0].integer(-1)) {
     case 1:
-      answer.first = reply[1].number();
-      if (reply.size() < 3 || answer.first == 0 || answer.first >= FencingToken::kEnd) {
-        return unexpected(script);
-      }
-      answer.kind = AcquireAnswer::Kind::kGranted;
-      answer.count = static_cast<uint32_t>(std::max<int64_t>(reply[2].integer(1), 1));
-      return answer;
+      return read_grant(reply[1].number(), reply[2].integer(0), script);
     case 2:
       if (reply.size() < 6) return unexpected(script);
       answer.kind = AcquireAnswer::Kind::kQueued;
@@ -75,11 +78,14 @@ void Store::acquire(const Named& named, bool wait, const std::string& ticket,
                     Then<AcquireAnswer> then) {
   const KeyNames names(named.key);
   const auto keys = key_list(names);
-  const std::array<std::string_view, 5> arguments = {named.owner.text(), wait ? "1" : "0", ticket,
-                                                     retention_, kNoGrace};
+  const std::array<std::string_view, 4> arguments = {named.owner.text(), wait ? "1" : "0", ticket,
+                                                     retention_};
   node_.run(scripts::acquire, keys, arguments, {named.route, named.route},
-            reading<AcquireAnswer>([](View r) { return read_acquire(r, scripts::acquire); },
-                                   std::move(then)));
+            reading<AcquireAnswer>(
+                [tokens = named.owner.tokens()](View reply) {
+                  return read_acquire(reply, tokens, scripts::acquire);
+                },
+                std::move(then)));
 }
 
 void Store::set(const Named& named, Ttl ttl, Then<bool> then) {
@@ -94,10 +100,12 @@ void Store::set(const Named& named, Ttl ttl, Then<bool> then) {
 void Store::release(const Named& named, Then<bool> then) {
   const KeyNames names(named.key);
   const auto keys = key_list(names);
-  const std::array<std::string_view, 3> arguments = {named.owner.text(), retention_, kNoGrace};
-  node_.run(
-      scripts::release, keys, arguments, {named.route, nullptr},
-      reading<bool>([](View r) { return read_flag(r[0], scripts::release); }, std::move(then)));
+  const std::array<std::string_view, 2> arguments = {named.owner.text(), retention_};
+  const auto read = [](View reply) {
+    return read_flag(reply.type() == View::Type::kInteger ? reply : reply[0], scripts::release);
+  };
+  node_.run(scripts::release, keys, arguments, {named.route, nullptr},
+            reading<bool>(read, std::move(then)));
 }
 
 void Store::drop(const Named& named, Then<bool> then) {
@@ -110,11 +118,11 @@ void Store::drop(const Named& named, Then<bool> then) {
 void Store::requeue(const Named& named, const Named& next, Then<RequeueAnswer> then) {
   const KeyNames names(named.key);
   const auto keys = key_list(names);
-  const std::array<std::string_view, 4> arguments = {named.owner.text(), next.owner.text(),
-                                                     retention_, kNoGrace};
-  auto read = [](View reply) -> Result<RequeueAnswer> {
+  const std::array<std::string_view, 3> arguments = {named.owner.text(), next.owner.text(),
+                                                     retention_};
+  auto read = [tokens = next.owner.tokens()](View reply) -> Result<RequeueAnswer> {
     const auto ours = read_flag(reply[0], scripts::requeue);
-    auto acquired = read_acquire(reply[1], scripts::requeue);
+    auto acquired = read_acquire(reply[1], tokens, scripts::requeue);
     if (!ours) return ours.error();
     if (!acquired) return acquired.error();
     return RequeueAnswer{*ours, std::move(*acquired)};
@@ -160,7 +168,7 @@ void Store::give_back(std::string_view key, std::string_view owner) {
   if (!made) return;
   const KeyNames names(*made);
   const auto keys = key_list(names);
-  const std::array<std::string_view, 3> arguments = {owner, retention_, kNoGrace};
+  const std::array<std::string_view, 2> arguments = {owner, retention_};
   node_.run(scripts::release, keys, arguments, {}, [](const Result<View>&) {});
 }
 

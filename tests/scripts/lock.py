@@ -25,6 +25,13 @@ def client_of(value: bytes) -> str:
     return value.split(b":")[1].decode()
 
 
+def granted_in_full(reply: Reply, value: bytes) -> Reply:
+    """An acquire's reply, with the short form for a whole block written out."""
+    if isinstance(reply, int):
+        return [1, str(reply).encode(), max(1, int(value.rsplit(b":", 1)[1]))]
+    return reply
+
+
 @dataclass
 class Message:
     owner: bytes
@@ -51,13 +58,16 @@ class Lock:
     def acquire(
         self, value: bytes, wait: int = 1, ticket: Arg = 0, retention: int = RETENTION
     ) -> Reply:
-        return self.run("acquire", self.keys, value, wait, ticket, retention, 0)
+        return granted_in_full(
+            self.run("acquire", self.keys, value, wait, ticket, retention), value
+        )
 
     def release(self, value: bytes, retention: int = RETENTION) -> Reply:
-        return self.run("release", self.keys, value, retention, 0)
+        reply = self.run("release", self.keys, value, retention)
+        return [1, 0, 0] if reply == 1 else reply
 
     def requeue(self, given_up: bytes, waiting: bytes, retention: int = RETENTION) -> Reply:
-        return self.run("requeue", self.keys, given_up, waiting, retention, 0)
+        return self.run("requeue", self.keys, given_up, waiting, retention)
 
     def renew(self, ttl: int, value: bytes) -> Reply:
         return self.run("renew", (self.key,), ttl, value)

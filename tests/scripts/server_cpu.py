@@ -52,10 +52,10 @@ def main() -> None:
         compare = connection.call("SCRIPT", "LOAD", COMPARE_AND_DELETE)
 
         def acquire(name: Arg, by: bytes = value, wait: int = 0) -> tuple[Arg, ...]:
-            return ("EVALSHA", name, 4, *lock.keys, by, wait, 0, RETENTION, 0)
+            return ("EVALSHA", name, 4, *lock.keys, by, wait, 0, RETENTION)
 
         def release(name: Arg, by: bytes = value) -> tuple[Arg, ...]:
-            return ("EVALSHA", name, 4, *lock.keys, by, RETENTION, 0)
+            return ("EVALSHA", name, 4, *lock.keys, by, RETENTION)
 
         free = [acquire(sha["acquire"]), release(sha["release"])]
         floor = [acquire(empty), release(empty)]

@@ -125,4 +125,4 @@ def test_scripts_run_by_their_embedded_digest(lock: Lock) -> None:
     for script in lock.scripts.values():
         assert lock.connection.call("SCRIPT", "LOAD", script.text).decode() == script.sha1
     acquire = lock.scripts["acquire"]
-    assert lock.connection.call("EVALSHA", acquire.sha1, 4, *lock.keys, A, 0, 0, 1000, 0)[0] == 1
+    assert lock.connection.call("EVALSHA", acquire.sha1, 4, *lock.keys, A, 0, 0, 1000) > 1

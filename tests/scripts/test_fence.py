@@ -117,7 +117,24 @@ def test_fence_is_kept_for_the_retention_and_two_ttls(
     if contended:
         lock.connection.call("ZADD", lock.queue, 1, owner("dead"))
     lock.acquire(owner("a", ttl=ttl), retention=retention)
-    assert kept - 30 <= lock.pttl(lock.fence) <= kept
+    assert kept - 30 <= lock.pttl(lock.fence) <= kept + retention / 4
+
+
+def test_fence_that_lasts_long_enough_keeps_its_expiry(lock: Lock) -> None:
+    last = lock.now_us()
+    lock.connection.call("SET", lock.fence, last, "PX", RETENTION + 5000)
+    _, first, n = lock.acquire(owner("a", b=8))
+    assert int(first) > last
+    assert lock.last_token() == int(first) + n - 1
+    assert RETENTION < lock.pttl(lock.fence) <= RETENTION + 5000
+
+
+@pytest.mark.parametrize("left", [1000, RETENTION - 1, None])
+def test_fence_that_would_go_too_early_is_prolonged(lock: Lock, left: int | None) -> None:
+    expiry = () if left is None else ("PX", left)
+    lock.connection.call("SET", lock.fence, 7, *expiry)
+    lock.acquire(A)
+    assert RETENTION - 30 <= lock.pttl(lock.fence) <= 1.25 * RETENTION
 
 
 @pytest.mark.parametrize("contended", [False, True])
@@ -137,7 +154,7 @@ def test_fence_ahead_of_the_clock_is_kept_until_the_clock_has_passed_it(
         lock.connection.call("ZADD", lock.queue, 1, owner("dead"))
     lock.connection.call("SET", lock.fence, lock.now_us() + 3_600_000_000, "PX", 1000)
     lock.acquire(A)
-    assert 3_600_000 + RETENTION - 1000 < lock.pttl(lock.fence) <= 3_600_000 + RETENTION
+    assert 3_600_000 + RETENTION - 1000 < lock.pttl(lock.fence) <= 3_600_000 + 1.25 * RETENTION
 
 
 def test_tokens_are_whole_digits_in_reply_fence_and_message(lock: Lock, listen: Listen) -> None:

@@ -34,21 +34,14 @@ Reply wrong_type() {
 std::optional<Reply> Dataset::run(const Arguments& request) {
   expire();
   static const std::unordered_map<std::string, Command> kCommands = {
-      {"GET", &Dataset::get},
-      {"SET", &Dataset::set},
-      {"DEL", &Dataset::del},
-      {"EXISTS", &Dataset::exists},
-      {"TYPE", &Dataset::type},
-      {"PEXPIRE", &Dataset::pexpire},
-      {"PTTL", &Dataset::pttl},
-      {"ZADD", &Dataset::zadd},
-      {"ZREM", &Dataset::zrem},
-      {"ZCARD", &Dataset::zcard},
-      {"ZSCORE", &Dataset::zscore},
-      {"ZMSCORE", &Dataset::zmscore},
-      {"ZRANK", &Dataset::zrank},
-      {"ZRANGE", &Dataset::zrange},
-      {"ZRANGEBYSCORE", &Dataset::zrangebyscore},
+      {"GET", &Dataset::get},         {"SET", &Dataset::set},
+      {"INCRBY", &Dataset::incrby},   {"DEL", &Dataset::del},
+      {"EXISTS", &Dataset::exists},   {"TYPE", &Dataset::type},
+      {"PEXPIRE", &Dataset::pexpire}, {"PTTL", &Dataset::pttl},
+      {"ZADD", &Dataset::zadd},       {"ZREM", &Dataset::zrem},
+      {"ZCARD", &Dataset::zcard},     {"ZSCORE", &Dataset::zscore},
+      {"ZMSCORE", &Dataset::zmscore}, {"ZRANK", &Dataset::zrank},
+      {"ZRANGE", &Dataset::zrange},   {"ZRANGEBYSCORE", &Dataset::zrangebyscore},
   };
   const auto found = kCommands.find(request.at(0));
   if (found == kCommands.end()) return std::nullopt;
@@ -59,7 +52,8 @@ std::optional<Reply> Dataset::run(const Arguments& request) {
 }
 
 bool Dataset::is_write(const std::string& name) {
-  return name == "SET" || name == "DEL" || name == "PEXPIRE" || name == "ZADD" || name == "ZREM";
+  return name == "SET" || name == "INCRBY" || name == "DEL" || name == "PEXPIRE" ||
+         name == "ZADD" || name == "ZREM";
 }
 
 void Dataset::expire() {
@@ -95,6 +89,15 @@ Reply Dataset::set(const Arguments& request) {
   if (ms <= 0) return Reply::error("ERR invalid expire time in 'set' command");
   entries_[request[1]] = Entry{request[2], now_ms_ + ms};
   return Reply::status("OK");
+}
+
+Reply Dataset::incrby(const Arguments& request) {
+  Entry& entry = entries_[request.at(1)];
+  auto* text = std::get_if<std::string>(&entry.value);
+  if (text == nullptr) return wrong_type();
+  const int64_t number = (text->empty() ? 0 : std::stoll(*text)) + std::stoll(request.at(2));
+  *text = std::to_string(number);
+  return Reply::integer(number);
 }
 
 Reply Dataset::del(const Arguments& request) {

@@ -38,7 +38,9 @@ class Dataset {
   // nullopt: none of these commands.
   std::optional<Reply> run(const Arguments& request);
   // Full memory denies these.
-  static bool needs_memory(const std::string& name) { return name == "SET" || name == "ZADD"; }
+  static bool needs_memory(const std::string& name) {
+    return name == "SET" || name == "INCRBY" || name == "ZADD";
+  }
   static bool is_write(const std::string& name);
 
  private:
@@ -49,6 +51,7 @@ class Dataset {
 
   Reply get(const Arguments& request);
   Reply set(const Arguments& request);
+  Reply incrby(const Arguments& request);
   Reply del(const Arguments& request);
   Reply exists(const Arguments& request);
   Reply type(const Arguments& request);

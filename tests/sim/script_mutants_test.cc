@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
                "if true then"},
         Mutant{"DeletesAnothersKey", "if owner == V and call('EXISTS', Q) == 0 then",
                "if call('EXISTS', Q) == 0 then"},
-        Mutant{"TrustsTheClockForTokens", "if last < us then", "if true then"},
+        Mutant{"TrustsTheClockForTokens", "if last >= us then", "if false then"},
         Mutant{"ServesTheLastFirst", "math.max(us, tonumber(tail or 0) + 1)",
                "9007199254740992 - us"},
         Mutant{"PassesOverTheHead", "local from, count = 0, 1", "local from, count = 1, 1"},

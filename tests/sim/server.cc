@@ -250,7 +250,10 @@ Reply Server::on_data(const Arguments& request) {
     return Reply::error("OOM command not allowed when used memory > 'maxmemory'.");
   }
   auto reply = data_.run(request);
-  if (!reply) return Reply::error("ERR unknown command '" + name + "'");
+  if (!reply) {
+    world_.fail("the simulated server does not know " + name);
+    return Reply::error("ERR unknown command '" + name + "'");
+  }
   if (Dataset::is_write(name)) wrote_ = true;
   return *reply;
 }

@@ -23,6 +23,7 @@ inline std::string array(const std::vector<std::string>& elements) {
 inline std::string granted(uint64_t first, int64_t count = 1) {
   return array({integer(1), bulk(std::to_string(first)), integer(count)});
 }
+inline std::string granted_whole(uint64_t first) { return integer(static_cast<int64_t>(first)); }
 inline std::string busy(int64_t pttl = 1000, bool lockc = true) {
   return array({integer(0), integer(pttl), integer(0), integer(lockc ? 1 : 0)});
 }

@@ -1,9 +1,10 @@
 -- Gives K back, or cancels V's wait for it; the next in the queue gets K in the same step.
 --
 -- KEYS    K the lock, F its fence, Q its queue, S until when its queue's entries count as alive
--- ARGV    V owner value · retention of F in ms · grace in ms, always 0
--- result  {ours, was queued, handed over}, each 0 or 1: K was V's; V had a place in the queue; K went to
---         the next live entry, which was told by its channel
+-- ARGV    V owner value · retention of F in ms
+-- result  1                                  K was V's, and nobody stood in the queue
+--         {ours, was queued, handed over}    each 0 or 1: K was V's; V had a place in the queue; K went to
+--                                            the next live entry, which was told by its channel
 --
 -- One step, as K may be deleted only while it is V's; and as whoever waits must find K either held or
 -- given to it, never free with nobody told. Works in full memory: it begins with ZREM or DEL.
@@ -14,7 +15,7 @@ local K, F, Q, V = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local owner = redis.pcall('GET', K)
 if owner == V and call('EXISTS', Q) == 0 then
   call('DEL', K)
-  return {1, 0, 0}
+  return 1
 end
 
 -- include common.lua

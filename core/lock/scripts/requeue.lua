@@ -2,8 +2,7 @@
 -- its own.
 --
 -- KEYS    K the lock, F its fence, Q its queue, S until when its queue's entries count as alive
--- ARGV    V1 owner value given up · V2 owner value that waits · retention of F in ms · grace in ms,
---         always 0
+-- ARGV    V1 owner value given up · V2 owner value that waits · retention of F in ms
 -- result  {ours, reply}: ours 1 if K was V1's; reply is that of acquire for V2 with wait
 -- error   LOCKCFENCE: F can't be counted on; nothing was changed
 --

@@ -24,6 +24,15 @@ TEST_F(AskingTest, OneTry_Granted_HasTheFirstTokenAndTheProvenTime) {
       << "counted from before it was sent";
 }
 
+TEST_F(AskingTest, OneTry_AnsweredByNoToken_IsAnError) {
+  for (const uint64_t none : {0UL, 1UL << 53U}) {
+    const Operation one = rig.acquire(rig.request());
+    rig.answer(granted_whole(none));
+    EXPECT_EQ(one.status(), Status::kServer);
+    rig.answer(released(false));
+  }
+}
+
 TEST_F(AskingTest, OneTry_Request_IsTheProtocols) {
   rig.acquire(rig.request("k", 5s));
   const ScriptCall call = rig.call();
@@ -31,7 +40,7 @@ TEST_F(AskingTest, OneTry_Request_IsTheProtocols) {
   EXPECT_EQ(call.keys, (std::vector<std::string>{"k", "lockc:{k}:fence:k", "lockc:{k}:queue:k",
                                                  "lockc:{k}:seen:k"}));
   EXPECT_EQ(call.arguments,
-            (std::vector<std::string>{"lc1:" + kClient + ":1:x:5000:8", "0", "0", "60000", "0"}));
+            (std::vector<std::string>{"lc1:" + kClient + ":1:x:5000:8", "0", "0", "60000"}));
 }
 
 TEST_F(AskingTest, OneTry_Busy_SendsNothingMore) {

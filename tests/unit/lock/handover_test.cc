@@ -53,6 +53,22 @@ TEST_F(HandoverTest, Release_HandsOnInOrderByTheNextTokenWithoutARequest) {
   EXPECT_EQ(rig.release(one.grant()).status(), Status::kNotHeld);
 }
 
+TEST_F(HandoverTest, AnswerOfTheFirstTokenAlone_GrantsAllThatWereAskedFor) {
+  const Operation one = rig.acquire(rig.request());
+  std::vector<Operation> waiters;
+  for (int i = 0; i < 8; ++i) waiters.push_back(rig.acquire(rig.waiting(1min)));
+  rig.answer(granted_whole(10));
+  Operation last = one;
+  for (uint64_t token = 11; token < 10 + 8; ++token) {
+    rig.release(last.grant());
+    last = waiters[token - 11];
+    EXPECT_EQ(last.token(), token);
+  }
+  EXPECT_TRUE(rig.calls().empty());
+  rig.release(last.grant());
+  EXPECT_FALSE(waiters.back().is_told()) << "the block is used up";
+}
+
 TEST_F(HandoverTest, TokensUsedUp_GoesBackByRequeue) {
   confirm_channel();
   const Operation one = rig.held(rig.request(), 10, 2);
