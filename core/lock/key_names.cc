@@ -34,12 +34,6 @@ const std::vector<uint32_t>& smallest_numbers() {
   return numbers;
 }
 
-std::string helper(std::string_view tag, std::string_view noun, std::string_view key) {
-  std::string name;
-  name.reserve(tag.size() + key.size() + 18);
-  return name.append("lockc:{").append(tag).append("}:").append(noun).append(":").append(key);
-}
-
 }  // namespace
 
 unsigned hash_slot(std::string_view bytes) {
@@ -61,11 +55,18 @@ std::string hash_tag(std::string_view key) {
   return std::to_string(smallest_numbers()[hash_slot(key)]);
 }
 
-KeyNames::KeyNames(const Key& k) : key(k.text()) {
-  const std::string tag = hash_tag(key);
-  fence = helper(tag, "fence", key);
-  queue = helper(tag, "queue", key);
-  seen = helper(tag, "seen", key);
+KeyNames::KeyNames(const Key& key) {
+  constexpr std::array<std::string_view, 3> kNouns = {"}:fence:", "}:queue:", "}:seen:"};
+  constexpr std::string_view kBegin = "lockc:{";
+  const std::string tag = hash_tag(key.text());
+  // What the views look at must stay where it is.
+  text_.reserve(4 * key.text().size() + 3 * (kBegin.size() + tag.size() + kNouns[0].size()));
+  names_[0] = text_.append(key.text());
+  for (size_t i = 0; i < kNouns.size(); ++i) {
+    const size_t begin = text_.size();
+    text_.append(kBegin).append(tag).append(kNouns[i]).append(key.text());
+    names_[i + 1] = std::string_view(text_).substr(begin);
+  }
 }
 
 }  // namespace lockc

@@ -10,10 +10,6 @@ namespace {
 using resp::View;
 using Texts = std::span<const std::string_view>;
 
-std::array<std::string_view, 4> key_list(const KeyNames& keys) {
-  return {keys.key, keys.fence, keys.queue, keys.seen};
-}
-
 Result<bool> read_flag(View reply, const Script& script) {
   if (reply.type() != View::Type::kInteger) return unexpected(script);
   return reply.integer() == 1;
@@ -77,10 +73,9 @@ Result<Inspection> read_inspection(View reply) {
 void Store::acquire(const Named& named, bool wait, const std::string& ticket,
                     Then<AcquireAnswer> then) {
   const KeyNames names(named.key);
-  const auto keys = key_list(names);
   const std::array<std::string_view, 4> arguments = {named.owner.text(), wait ? "1" : "0", ticket,
                                                      retention_};
-  node_.run(scripts::acquire, keys, arguments, {named.route, named.route},
+  node_.run(scripts::acquire, names.all(), arguments, {named.route, named.route},
             reading<AcquireAnswer>(
                 [tokens = named.owner.tokens()](View reply) {
                   return read_acquire(reply, tokens, scripts::acquire);
@@ -99,12 +94,11 @@ void Store::set(const Named& named, Ttl ttl, Then<bool> then) {
 
 void Store::release(const Named& named, Then<bool> then) {
   const KeyNames names(named.key);
-  const auto keys = key_list(names);
   const std::array<std::string_view, 2> arguments = {named.owner.text(), retention_};
   const auto read = [](View reply) {
     return read_flag(reply.type() == View::Type::kInteger ? reply : reply[0], scripts::release);
   };
-  node_.run(scripts::release, keys, arguments, {named.route, nullptr},
+  node_.run(scripts::release, names.all(), arguments, {named.route, nullptr},
             reading<bool>(read, std::move(then)));
 }
 
@@ -117,7 +111,6 @@ void Store::drop(const Named& named, Then<bool> then) {
 
 void Store::requeue(const Named& named, const Named& next, Then<RequeueAnswer> then) {
   const KeyNames names(named.key);
-  const auto keys = key_list(names);
   const std::array<std::string_view, 3> arguments = {named.owner.text(), next.owner.text(),
                                                      retention_};
   auto read = [tokens = next.owner.tokens()](View reply) -> Result<RequeueAnswer> {
@@ -127,7 +120,7 @@ void Store::requeue(const Named& named, const Named& next, Then<RequeueAnswer> t
     if (!acquired) return acquired.error();
     return RequeueAnswer{*ours, std::move(*acquired)};
   };
-  node_.run(scripts::requeue, keys, arguments, {named.route, next.route},
+  node_.run(scripts::requeue, names.all(), arguments, {named.route, next.route},
             reading<RequeueAnswer>(read, std::move(then)));
 }
 
@@ -153,7 +146,7 @@ void Store::renew(const std::vector<Renewal>& items, Then<std::vector<bool>> the
 }
 
 void Store::inspect(const KeyNames& names, Then<Inspection> then) {
-  node_.run(scripts::inspect, key_list(names), {}, {},
+  node_.run(scripts::inspect, names.all(), {}, {},
             reading<Inspection>(&read_inspection, std::move(then)));
 }
 
@@ -167,9 +160,8 @@ void Store::give_back(std::string_view key, std::string_view owner) {
   const auto made = Key::make("", key);
   if (!made) return;
   const KeyNames names(*made);
-  const auto keys = key_list(names);
   const std::array<std::string_view, 2> arguments = {owner, retention_};
-  node_.run(scripts::release, keys, arguments, {}, [](const Result<View>&) {});
+  node_.run(scripts::release, names.all(), arguments, {}, [](const Result<View>&) {});
 }
 
 }  // namespace lockc

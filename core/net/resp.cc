@@ -65,6 +65,10 @@ Number parse_number(std::string_view text, Number otherwise) {
 }  // namespace
 
 void append_request(std::string& out, std::span<const std::string_view> arguments) {
+  constexpr size_t kMostOfAHeader = 16;
+  size_t size = out.size() + kMostOfAHeader;
+  for (const std::string_view argument : arguments) size += argument.size() + kMostOfAHeader;
+  out.reserve(size);
   append_header(out, '*', arguments.size());
   for (const std::string_view argument : arguments) {
     append_header(out, '$', argument.size());

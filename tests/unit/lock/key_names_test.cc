@@ -46,10 +46,10 @@ TEST(HashTag, KeyThatNoBracesCanHold_GetsTheSmallestNumberOfItsSlot) {
 
 TEST(KeyNames, AreTheProtocols) {
   const KeyNames names(*Key::make("", "order:{42}"));
-  EXPECT_EQ(names.key, "order:{42}");
-  EXPECT_EQ(names.fence, "lockc:{42}:fence:order:{42}");
-  EXPECT_EQ(names.queue, "lockc:{42}:queue:order:{42}");
-  EXPECT_EQ(names.seen, "lockc:{42}:seen:order:{42}");
+  EXPECT_EQ(names.key(), "order:{42}");
+  EXPECT_EQ(names.fence(), "lockc:{42}:fence:order:{42}");
+  EXPECT_EQ(names.queue(), "lockc:{42}:queue:order:{42}");
+  EXPECT_EQ(names.seen(), "lockc:{42}:seen:order:{42}");
 }
 
 TEST(KeyNames, WhateverTheKey_AllAreInOneSlot) {
@@ -60,8 +60,8 @@ TEST(KeyNames, WhateverTheKey_AllAreInOneSlot) {
     for (size_t i = 1 + random.next() % 8; i > 0; --i)
       text += kLikely[random.next() % kLikely.size()];
     const KeyNames names(*Key::make("", text));
-    for (const std::string& name : {names.fence, names.queue, names.seen}) {
-      ASSERT_EQ(cluster_slot(name), cluster_slot(text)) << name;
+    for (const std::string_view name : {names.fence(), names.queue(), names.seen()}) {
+      ASSERT_EQ(cluster_slot(std::string(name)), cluster_slot(text)) << name;
     }
   }
 }
