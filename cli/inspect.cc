@@ -23,8 +23,8 @@ constexpr char kHelp[] =
     "  --help      this text\n"
     "\n"
     "The states: free; held; foreign: held by a client of another kind; zombie: held,\n"
-    "but without an expiry, so that nobody gets it until it is deleted by hand; other:\n"
-    "the key holds something that is no lock.\n"
+    "but without an expiry, so that nobody gets it until it is deleted by hand; record:\n"
+    "no lock, but what lockc fence reads and writes; other: no lock either.\n"
     "\n"
     "Exit code: 0: answered; 64: usage; 69: no answer from the server; 70: lockc\n"
     "failed; 77: denied.\n";

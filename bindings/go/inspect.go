@@ -9,7 +9,7 @@ import (
 // An Inspection is what the server knows of a key.
 type Inspection struct {
 	Key        string   `json:"key"`         // with the client's prefix
-	State      string   `json:"state"`       // free, held, foreign, zombie (no expiry) or other
+	State      string   `json:"state"`       // free, held, foreign, zombie (no expiry), record or other
 	Type       string   `json:"type"`        // of the value at the key, none where it is free
 	Owner      string   `json:"owner"`       // the value, where it is a text
 	ClientName string   `json:"client_name"` // of the holder, while it is connected

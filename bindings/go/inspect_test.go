@@ -3,6 +3,7 @@ package lockc_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"lockc"
 )
@@ -42,6 +43,16 @@ func TestInspect_KeysOfOthers_AreNamed(t *testing.T) {
 			t.Errorf("%s: %+v", want, found)
 		}
 		redis(t, serverURL, "DEL", key)
+	}
+}
+
+func TestInspect_RecordThatExpires_IsNoHolder(t *testing.T) {
+	client, key := open(t, nil), keyOf(t)
+	if _, err := client.Write(context.Background(), key, []byte("value"), &lockc.WriteOptions{TTL: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	if found := inspect(t, client, key); found.State != "record" || found.Type != "hash" || found.PTTLMillis <= 0 {
+		t.Errorf("%+v", found)
 	}
 }
 

@@ -8,10 +8,12 @@ namespace lockc {
 namespace {
 
 constexpr std::string_view kOurs = "lc1:";
+constexpr std::string_view kRecord = "record";  // the script's word, where TYPE's is "hash"
 constexpr const char* kNull = "null";
 
 std::string_view state_of(const Inspection& seen) {
   if (seen.type == "none") return "free";
+  if (seen.type == kRecord) return "record";
   if (seen.type == "string") {
     if (seen.pttl_ms < 0) return "zombie";
     return seen.owner.starts_with(kOurs) ? "held" : "foreign";
@@ -50,7 +52,7 @@ std::string to_json(const Key& key, const Inspection& seen, std::string_view cli
   return json::Object()
       .add("key", json::text(key.text()))
       .add("state", json::text(state_of(seen)))
-      .add("type", json::text(seen.type))
+      .add("type", json::text(seen.type == kRecord ? "hash" : seen.type))
       .add("owner", seen.has_owner ? json::text(seen.owner) : kNull)
       .add("client_name", client_name(seen.owner, clients))
       .add("pttl_ms", std::to_string(seen.pttl_ms))

@@ -50,7 +50,7 @@ struct Inspection {
     int64_t age_ms = 0;
     bool live = false;
   };
-  std::string type;  // TYPE's word for K; "none"
+  std::string type;  // TYPE's word for K; "none"; "record"
   std::string owner;
   bool has_owner = false;
   int64_t pttl_ms = -2;

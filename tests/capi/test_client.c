@@ -222,6 +222,12 @@ static void inspect_tells_the_state_of_a_key(void **state) {
   raw_do(rig->raw, "DEL %s", rig->key);
   raw_do(rig->raw, "LPUSH %s a", rig->key);
   inspect_shows(rig, "other");
+  raw_do(rig->raw, "DEL %s", rig->key);
+  const lockc_write_options with_ttl = {.struct_size = sizeof with_ttl, .ttl_ms = 60000};
+  assert_status(
+      lockc_client_write(NULL, rig->client, rig->key, strlen(rig->key), "v", 1, &with_ttl, NULL),
+      LOCKC_OK);
+  inspect_shows(rig, "record");
 }
 
 static lockc_error *error_of_a_bad_ttl(const struct rig *rig) {

@@ -90,6 +90,15 @@ def test_zombie(lockc: Lockc, raw: Connection, key: str) -> None:
     assert "ttl" not in shown
 
 
+@pytest.mark.parametrize("expiry", [(), ("--ttl", "60")])
+def test_record(lockc: Lockc, key: str, expiry: tuple[str, ...]) -> None:
+    assert lockc("fence", "write", key, "v", *expiry)[0] == 0
+    found = facts(lockc, key)
+    assert (found["state"], found["type"], found["owner"]) == ("record", "hash", None)
+    shown = text(lockc, key)
+    assert (shown["state"], "ttl" in shown) == ("record", bool(expiry))
+
+
 @pytest.mark.parametrize(("command", "kind"), [(("LPUSH", "x"), "list"), (("SADD", "x"), "set")])
 def test_other(
     lockc: Lockc, raw: Connection, key: str, command: tuple[str, str], kind: str

@@ -28,8 +28,8 @@ void check_queue(const json& queue) {
 void check_json(const std::string& text) {
   const json object = json::parse(text, nullptr, false);
   must(object.is_object() && object.size() == 9, "an object of nine members");
-  const std::set<std::string> states = {"free", "held", "foreign", "zombie", "other"};
-  must(states.contains(object.at("state").get<std::string>()), "state is one of five");
+  const std::set<std::string> states = {"free", "held", "foreign", "zombie", "record", "other"};
+  must(states.contains(object.at("state").get<std::string>()), "state is one of six");
   must(object.at("key") == "k", "key is what was asked for");
   must(object.at("type").is_string(), "type is a text");
   for (const char* name : {"owner", "client_name"}) {

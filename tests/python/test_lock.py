@@ -265,6 +265,13 @@ def test_close_ends_waits(server: RedisServer, client: lockc.Client, key: str) -
     assert len(raised) == 1
 
 
+def test_inspect_tells_a_record_from_a_foreign_holder(client: lockc.Client, key: str) -> None:
+    client.write(key, b"value", ttl=60)
+    found = client.inspect(key)
+    assert (found["state"], found["type"]) == ("record", "hash")
+    assert 0 < found["pttl_ms"] <= 60_000
+
+
 def test_inspect_tells_who_holds_a_key(client: lockc.Client, key: str) -> None:
     assert client.inspect(key)["state"] == "free"
     with client.lock(key) as held:

@@ -55,6 +55,36 @@ def test_key_of_another_type_is_named(lock: Lock, command: tuple[str, ...], kind
     assert lock.inspect()[:4] == [kind, None, -1, None]
 
 
+@pytest.mark.parametrize("ttl", [0, 60_000])
+def test_record_is_told_from_other_hashes(lock: Lock, ttl: int) -> None:
+    lock.run("record_write", (lock.key,), "value", 41, "", ttl)
+    kind, holder, pttl, token, _ = lock.inspect()
+    assert (kind, holder, token) == (b"record", None, None)
+    assert ttl - 5000 < pttl <= ttl or (ttl, pttl) == (0, -1)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ("version", "1"),
+        ("version", "0", "token", "1"),
+        ("version", "1", "token", "one"),
+        ("version", "9007199254740992", "token", "1"),
+        ("d24b3e4c-8a3e-4d5c-9d3f-0c1f9f4c7a11:1", "1"),  # as Redisson has it
+    ],
+)
+def test_hash_that_no_record_script_would_take_is_no_record(
+    lock: Lock, fields: tuple[str, ...]
+) -> None:
+    lock.connection.call("HSET", lock.key, *fields)
+    assert lock.inspect()[0] == b"hash"
+
+
+def test_user_without_hashes_is_told_of_one(lock: Lock, denied: Denied) -> None:
+    lock.run("record_write", (lock.key,), "value", 41, "", 0)
+    assert lock.by(denied("-hmget")).inspect()[0] == b"hash"
+
+
 def test_foreign_holder_without_expiry(lock: Lock) -> None:
     lock.connection.call("SET", lock.key, "somebody")
     assert lock.inspect()[:4] == [b"string", b"somebody", -1, None]

@@ -191,8 +191,8 @@ class Client(BaseClient[Lock]):
         """Asks the server what it knows of a key. Blocks for one answer.
 
         Returns:
-            `key`, `state` (free, held, foreign, zombie, other), `type`, `owner`, `client_name`,
-            `pttl_ms`, `token`, `queue`, `grace_ms`.
+            `key`, `state` (free, held, foreign, zombie, record, other), `type`, `owner`,
+            `client_name`, `pttl_ms`, `token`, `queue`, `grace_ms`.
         """
         found: dict[str, Any] = json.loads(self._core.inspect(_options.key(key)))
         return found

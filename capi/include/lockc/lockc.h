@@ -231,8 +231,8 @@ LOCKC_API void lockc_queue_cancel(lockc_queue *queue, uint64_t tag);
 /* ---- inspection ---- */
 
 /* [any] Blocks for one answer. What the server knows of a key, as one JSON object: key, state (free,
- * held, foreign, zombie, other), type, owner, client_name, pttl_ms, token (the last one given, which may be
- * beyond the holder's own), queue, grace_ms. */
+ * held, foreign, zombie, record, other), type, owner, client_name, pttl_ms, token (the last one given, which
+ * may be beyond the holder's own), queue, grace_ms. */
 LOCKC_API lockc_status lockc_client_inspect(lockc_text **out, lockc_client *client, const char *key,
                                             size_t key_len, lockc_error **err);
 LOCKC_API const char *lockc_text_data(const lockc_text *text); /* [any] lives as long as text */

@@ -1,4 +1,4 @@
--- What record_read and record_write share: telling a record from anything else at K.
+-- What tells a record from anything else at K.
 -- Needs the locals call and K of the script that includes it.
 
 -- A number as a record keeps it; nil for what isn't one. Numbers are doubles here, exact below 2^53.

@@ -47,6 +47,20 @@ TEST_F(InspectTest, HolderThatNeverExpires_IsAZombie) {
   EXPECT_NE(json.find(R"("state":"zombie")"), std::string::npos) << json;
 }
 
+TEST_F(InspectTest, Record_IsNoForeignHolderThoughItExpires) {
+  EXPECT_EQ(inspect(array({bulk("record"), "$-1\r\n", integer(800), "$-1\r\n", integer(1)})),
+            R"({"key":"k","state":"record","type":"hash","owner":null,"client_name":null,)"
+            R"("pttl_ms":800,"token":null,"queue":[],"grace_ms":null})");
+}
+
+TEST_F(InspectTest, OtherHashes_AreForeignHoldersWhereTheyExpire) {
+  const auto hash = [this](int64_t pttl) {
+    return inspect(array({bulk("hash"), "$-1\r\n", integer(pttl), "$-1\r\n", integer(1)}));
+  };
+  EXPECT_NE(hash(800).find(R"("state":"foreign")"), std::string::npos) << hash(800);
+  EXPECT_NE(hash(-1).find(R"("state":"other")"), std::string::npos) << hash(-1);
+}
+
 TEST_F(InspectTest, ClockAndTicketsOfNoSense_GiveAnAgeOfNothing) {
   const std::string json =
       inspect(array({bulk("string"), bulk("somebody"), integer(1), bulk("0"), integer(INT64_MIN),
