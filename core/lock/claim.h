@@ -88,6 +88,8 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   // Takes grant off; true: it was the last one.
   bool let_go(const Grant& grant);
   void close(Owed owed, std::shared_ptr<Grant> released);
+  // The client closes: what waits for its next try has its last one now.
+  void close_at_once();
   // Another caller wants to know the end of a release under way.
   void also_tell(Owed owed);
 

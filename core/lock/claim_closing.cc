@@ -29,6 +29,10 @@ void Claim::close(Owed owed, std::shared_ptr<Grant> released) {
   send_release();
 }
 
+void Claim::close_at_once() {
+  if (state_ == State::kClosing && timer_.armed()) send_release();
+}
+
 void Claim::also_tell(Owed owed) { closing_->owed.push_back(std::move(owed)); }
 
 void Claim::send_release() {

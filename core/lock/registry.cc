@@ -344,6 +344,7 @@ void Registry::close(std::function<void()> idle) {
   for (const auto& [seq, claim] : claims) {
     claim->lose(LossReason::kClosed);
     if (claim->state() == Claim::State::kLost) claim->give_up();
+    claim->close_at_once();
   }
   tell_if_idle();
 }

@@ -71,6 +71,29 @@ TEST_F(ClosingTest, ReleaseThatFails_IsNotRepeated) {
   EXPECT_EQ(idle, 1);
 }
 
+TEST_F(ClosingTest, ReleaseThatFailed_HasOneMoreTryAtOnce) {
+  const Operation one = rig.held(rig.request());
+  rig.release(one.grant());
+  rig.answer(error("ERR x"));
+  const Operation again = rig.release(one.grant());
+  close();
+  EXPECT_FALSE(again.is_told());
+  rig.answer(released());
+  EXPECT_EQ(again.status(), Status::kOk);
+  EXPECT_EQ(idle, 1);
+}
+
+TEST_F(ClosingTest, ReleaseThatFailed_IsToldThoughTheServerIsGone) {
+  const Operation one = rig.held(rig.request());
+  rig.release(one.grant());
+  rig.answer(error("ERR x"));
+  const Operation again = rig.release(one.grant());
+  close();
+  rig.turn([this] { rig.node.close(); });
+  ASSERT_TRUE(again.is_told());
+  EXPECT_LT(static_cast<int>(again.status()), 0);
+}
+
 TEST_F(ClosingTest, Afterwards_AcquireIsClosed) {
   close();
   EXPECT_EQ(rig.acquire(rig.request()).status(), Status::kClosed);
