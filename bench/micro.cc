@@ -66,32 +66,37 @@ void parse_grants(benchmark::State& state) {
 }
 BENCHMARK(parse_grants)->Arg(1)->Arg(100);
 
+constexpr Millis kRound{10000};
+
+// Arms itself again, a round later, when it fires.
+struct RoundTimer : Timer {
+  RoundTimer(Timers& timers, const TimePoint& time)
+      : Timer(timers, [this] { arm(now + kRound); }), now(time) {}
+  const TimePoint& now;
+};
+
 // Moves one timer while `range` others are armed: a lease renewed among many.
 void rearm_timer(benchmark::State& state) {
   TimePoint now{};
   Timers timers(now);
-  std::vector<std::unique_ptr<Timer>> others;
+  std::vector<std::unique_ptr<RoundTimer>> others;
   for (int64_t i = 0; i < state.range(0); i++) {
-    others.push_back(std::make_unique<Timer>(timers, [] {}));
+    others.push_back(std::make_unique<RoundTimer>(timers, now));
     others.back()->arm(now + Millis(i));
   }
-  Timer timer(timers, [] {});
+  RoundTimer timer(timers, now);
   int64_t step = 0;
   for (auto _ : state) timer.arm(now + Millis(10000 + ++step % 1000));
 }
 BENCHMARK(rearm_timer)->Arg(0)->Arg(100000);
 
-constexpr Millis kRound{10000};
-
 // One millisecond of the wheel, in which one of 10,000 timers fires and arms itself again.
 void run_timers(benchmark::State& state) {
   TimePoint now{};
   Timers timers(now);
-  std::vector<std::unique_ptr<Timer>> all;
+  std::vector<std::unique_ptr<RoundTimer>> all;
   for (int64_t i = 0; i < kRound.count(); i++) {
-    const auto index = static_cast<size_t>(i);
-    all.push_back(
-        std::make_unique<Timer>(timers, [&all, &now, index] { all[index]->arm(now + kRound); }));
+    all.push_back(std::make_unique<RoundTimer>(timers, now));
     all.back()->arm(now + Millis(i + 1));
   }
   for (auto _ : state) timers.run(now += Millis(1));

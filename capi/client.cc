@@ -71,7 +71,7 @@ Result<std::shared_ptr<Client>> lockc_client::get() {
   if (mine != nullptr && !mine->is_inherited()) return **mine;
   auto opened = Client::open(options);
   if (!opened) return opened.error();
-  auto fresh = std::make_unique<OfProcess<Client>>(*opened);
+  auto fresh = std::make_unique<OfProcess<std::shared_ptr<Client>>>(*opened);
   // Of several threads that come here at once, one wins. What was inherited stays as it is.
   if (core.compare_exchange_strong(mine, fresh.get(), std::memory_order_acq_rel)) {
     return **fresh.release();
@@ -107,7 +107,7 @@ void lockc_client_close(lockc_client* client) {
   if (client == nullptr) return;
   guard([&] {
     auto* core = client->core.load(std::memory_order_acquire);
-    if (core != nullptr && !core->is_inherited()) (*core)->close();
+    if (core != nullptr && !core->is_inherited()) (**core)->close();
   });
   delete client;
 }

@@ -17,32 +17,52 @@
 
 namespace lockc::capi {
 
-// Forgets a reference without running what its end would run.
-template <class T>
-void leak(std::shared_ptr<T>& pointer) noexcept {
-  alignas(std::shared_ptr<T>) std::byte place[sizeof pointer];
-  new (place) std::shared_ptr<T>(std::move(pointer));
+// Forgets references without running what their end would run.
+template <class References>
+void leak(References& references) noexcept {
+  alignas(References) std::byte place[sizeof references];
+  new (place) References(std::move(references));
 }
 
-// A reference that is only good in the process that made it.
-template <class T>
+// References that are only good in the process that made them.
+template <class References>
 class OfProcess {
  public:
-  explicit OfProcess(std::shared_ptr<T> object)
-      : pid_(lockc::process_id()), object_(std::move(object)) {}
+  explicit OfProcess(References references)
+      : pid_(lockc::process_id()), references_(std::move(references)) {}
   ~OfProcess() {
-    if (is_inherited()) leak(object_);
+    if (is_inherited()) leak(references_);
   }
   OfProcess(const OfProcess&) = delete;
   OfProcess& operator=(const OfProcess&) = delete;
 
   bool is_inherited() const { return lockc::process_id() != pid_; }
-  const std::shared_ptr<T>& operator*() const { return object_; }
-  T* operator->() const { return object_.get(); }
+  const References& operator*() const { return references_; }
 
  private:
   const pid_t pid_;
-  std::shared_ptr<T> object_;
+  References references_;
+};
+
+// A handle that belongs to a client: that, and what it is a handle of.
+template <class T>
+class ClientHandle {
+ public:
+  ClientHandle(std::shared_ptr<Client> client, std::shared_ptr<T> object)
+      : references_({std::move(client), std::move(object)}) {}
+
+  bool is_inherited() const { return references_.is_inherited(); }
+  const std::shared_ptr<Client>& client() const { return (*references_).client; }
+
+ protected:
+  const std::shared_ptr<T>& object() const { return (*references_).object; }
+
+ private:
+  struct References {
+    std::shared_ptr<Client> client;
+    std::shared_ptr<T> object;
+  };
+  const OfProcess<References> references_;
 };
 
 }  // namespace lockc::capi
@@ -58,26 +78,23 @@ struct lockc_client {
   lockc::Result<std::shared_ptr<lockc::Client>> get();
 
   const lockc::ClientOptions options;
-  std::atomic<lockc::capi::OfProcess<lockc::Client>*> core{nullptr};
+  std::atomic<lockc::capi::OfProcess<std::shared_ptr<lockc::Client>>*> core{nullptr};
 };
 
-struct lockc_lock {
-  lockc_lock(std::shared_ptr<lockc::Client> c, std::shared_ptr<lockc::Grant> g)
-      : client(std::move(c)), grant(std::move(g)) {}
+struct lockc_lock : lockc::capi::ClientHandle<lockc::Grant> {
+  using ClientHandle::ClientHandle;
   // A handle of grant, which goes back where memory for the handle is short.
   static lockc_lock* make(const std::shared_ptr<lockc::Client>& client,
                           std::shared_ptr<lockc::Grant> grant);
 
-  const lockc::capi::OfProcess<lockc::Client> client;
-  const lockc::capi::OfProcess<lockc::Grant> grant;
+  const std::shared_ptr<lockc::Grant>& grant() const { return object(); }
 };
 
-struct lockc_queue {
-  explicit lockc_queue(std::shared_ptr<lockc::Client> c)
-      : client(std::move(c)), queue(std::make_shared<lockc::CompletionQueue>()) {}
+struct lockc_queue : lockc::capi::ClientHandle<lockc::CompletionQueue> {
+  explicit lockc_queue(std::shared_ptr<lockc::Client> client)
+      : ClientHandle(std::move(client), std::make_shared<lockc::CompletionQueue>()) {}
 
-  const lockc::capi::OfProcess<lockc::Client> client;
-  const lockc::capi::OfProcess<lockc::CompletionQueue> queue;
+  const std::shared_ptr<lockc::CompletionQueue>& queue() const { return object(); }
 };
 
 struct lockc_text {

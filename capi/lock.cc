@@ -18,8 +18,8 @@ namespace {
 // What makes a lock useless before anything is asked.
 Error unusable(const lockc_lock* lock) {
   if (lock == nullptr) return null_error("lock");
-  if (lock->client.is_inherited()) return lockc::capi::forked_error();
-  if (lock->client->is_closed()) return lockc::capi::closed_error();
+  if (lock->is_inherited()) return lockc::capi::forked_error();
+  if (lock->client()->is_closed()) return lockc::capi::closed_error();
   return {};
 }
 
@@ -56,41 +56,45 @@ lockc_status lockc_lock_extend(lockc_lock* lock, int64_t ttl_ms, lockc_error** e
     if (Error error = unusable(lock); error.status != Status::kOk) return error;
     const auto ttl = Ttl::make(ttl_ms);
     if (!ttl) return ttl.error();
-    return lock->client->extend(*lock->grant, *ttl);
+    return lock->client()->extend(lock->grant(), *ttl);
   });
 }
 
 lockc_status lockc_lock_release(lockc_lock* lock, lockc_error** err) {
   return guard(err, [&]() -> Error {
     if (Error error = unusable(lock); error.status != Status::kOk) return error;
-    return lock->client->release(*lock->grant);
+    return lock->client()->release(lock->grant());
   });
 }
 
 void lockc_lock_free(lockc_lock* lock) {
   if (lock == nullptr) return;
   guard([&] {
-    if (unusable(lock).status == Status::kOk) lock->client->release(*lock->grant, lockc::Owed());
+    if (unusable(lock).status == Status::kOk) lock->client()->release(lock->grant(), lockc::Owed());
   });
   delete lock;
 }
 
 uint64_t lockc_lock_token(const lockc_lock* lock) {
-  return lock == nullptr ? 0 : lock->grant->token().value;
+  return lock == nullptr ? 0 : lock->grant()->token().value;
 }
 
 int64_t lockc_lock_remaining_ms(const lockc_lock* lock) {
-  if (lock == nullptr || lock->client.is_inherited() || lock->client->is_closed()) return 0;
-  const auto left = lock->grant->remaining(lock->client->now());
+  if (lock == nullptr || lock->is_inherited() || lock->client()->is_closed()) return 0;
+  const auto left = lock->grant()->remaining(lock->client()->now());
   return std::chrono::floor<Millis>(left).count();
 }
 
 const char* lockc_lock_owner(const lockc_lock* lock) {
-  return lock == nullptr ? "" : lock->grant->owner_text();
+  const char* text = "";
+  guard([&] {
+    if (lock != nullptr) text = lock->grant()->owner_text();
+  });
+  return text;
 }
 
 int32_t lockc_lock_lost_reason(const lockc_lock* lock) {
   if (lock == nullptr) return LOCKC_LOST_NOT;
-  if (lock->client.is_inherited()) return LOCKC_LOST_FORKED;
-  return static_cast<int32_t>(lock->grant->loss());
+  if (lock->is_inherited()) return LOCKC_LOST_FORKED;
+  return static_cast<int32_t>(lock->grant()->loss());
 }

@@ -24,15 +24,15 @@ namespace {
 
 Error unusable(const lockc_queue* queue) {
   if (queue == nullptr) return null_error("queue");
-  if (queue->client.is_inherited()) return lockc::capi::forked_error();
-  if (queue->client->is_closed()) return lockc::capi::closed_error();
+  if (queue->is_inherited()) return lockc::capi::forked_error();
+  if (queue->client()->is_closed()) return lockc::capi::closed_error();
   return {};
 }
 
 Error unusable(const lockc_queue* queue, const lockc_lock* lock) {
   if (lock == nullptr) return null_error("lock");
   if (Error error = unusable(queue); error.status != Status::kOk) return error;
-  if ((*lock->client).get() != (*queue->client).get()) {
+  if (lock->client() != queue->client()) {
     return {Status::kInvalid, "lock belongs to another client than queue"};
   }
   return {};
@@ -43,7 +43,7 @@ void give(const lockc_queue& queue, Completion& done, lockc_completion& entry) {
   entry = {done.tag, static_cast<int32_t>(done.kind), 0, nullptr, nullptr};
   entry.status = guard(&entry.error, [&]() -> Error {
     if (done.grant == nullptr) return std::move(done.outcome);
-    entry.lock = lockc_lock::make(*queue.client, std::move(done.grant));
+    entry.lock = lockc_lock::make(queue.client(), std::move(done.grant));
     return {};
   });
 }
@@ -66,14 +66,14 @@ lockc_status lockc_queue_open(lockc_queue** out, lockc_client* client, lockc_err
 void lockc_queue_close(lockc_queue* queue) {
   if (queue == nullptr) return;
   guard([&] {
-    if (!queue->client.is_inherited()) queue->client->close(**queue->queue);
+    if (!queue->is_inherited()) queue->client()->close(*queue->queue());
   });
   delete queue;
 }
 
 int lockc_queue_fd(const lockc_queue* queue) {
-  if (queue == nullptr || queue->queue.is_inherited()) return -1;
-  return queue->queue->fd();
+  if (queue == nullptr || queue->is_inherited()) return -1;
+  return queue->queue()->fd();
 }
 
 int32_t lockc_queue_poll(lockc_queue* queue, lockc_completion* out, int32_t capacity,
@@ -81,12 +81,12 @@ int32_t lockc_queue_poll(lockc_queue* queue, lockc_completion* out, int32_t capa
   if (queue == nullptr || out == nullptr || capacity <= 0 || timeout_ms < -1) {
     return LOCKC_E_INVALID;
   }
-  if (queue->queue.is_inherited()) return LOCKC_E_FORKED;
+  if (queue->is_inherited()) return LOCKC_E_FORKED;
   int32_t count = 0;
   const lockc_status status = guard(nullptr, [&]() -> Error {
     Millis wait(timeout_ms);
     while (count < capacity) {
-      auto done = queue->queue->take(wait);
+      auto done = queue->queue()->take(wait);
       if (!done) break;
       give(*queue, *done, out[count++]);
       wait = Millis::zero();
@@ -102,11 +102,11 @@ lockc_status lockc_queue_acquire(lockc_queue* queue, uint64_t tag, lockc_lock** 
   return guard(err, [&]() -> Error {
     if (now != nullptr) *now = nullptr;
     if (Error error = unusable(queue); error.status != Status::kOk) return error;
-    auto request = lockc::capi::read_request(**queue->client, key, key_len, opts);
+    auto request = lockc::capi::read_request(*queue->client(), key, key_len, opts);
     if (!request) return request.error();
     Completion done =
-        queue->client->acquire(std::move(*request), *queue->queue, tag, now != nullptr);
-    if (done.grant != nullptr) *now = lockc_lock::make(*queue->client, std::move(done.grant));
+        queue->client()->acquire(std::move(*request), queue->queue(), tag, now != nullptr);
+    if (done.grant != nullptr) *now = lockc_lock::make(queue->client(), std::move(done.grant));
     return std::move(done.outcome);
   });
 }
@@ -117,7 +117,8 @@ lockc_status lockc_queue_extend(lockc_queue* queue, uint64_t tag, lockc_lock* lo
     if (Error error = unusable(queue, lock); error.status != Status::kOk) return error;
     const auto ttl = Ttl::make(ttl_ms);
     if (!ttl) return ttl.error();
-    queue->client->extend(*lock->grant, *ttl, Owed(*queue->queue, Completion::Kind::kExtend, tag));
+    queue->client()->extend(lock->grant(), *ttl,
+                            Owed(queue->queue(), Completion::Kind::kExtend, tag));
     return pending();
   });
 }
@@ -126,13 +127,13 @@ lockc_status lockc_queue_release(lockc_queue* queue, uint64_t tag, lockc_lock* l
                                  lockc_error** err) {
   return guard(err, [&]() -> Error {
     if (Error error = unusable(queue, lock); error.status != Status::kOk) return error;
-    queue->client->release(*lock->grant, Owed(*queue->queue, Completion::Kind::kRelease, tag));
+    queue->client()->release(lock->grant(), Owed(queue->queue(), Completion::Kind::kRelease, tag));
     return pending();
   });
 }
 
 void lockc_queue_cancel(lockc_queue* queue, uint64_t tag) {
   guard([&] {
-    if (unusable(queue).status == Status::kOk) queue->client->cancel(**queue->queue, tag);
+    if (unusable(queue).status == Status::kOk) queue->client()->cancel(*queue->queue(), tag);
   });
 }

@@ -73,11 +73,11 @@ Result<AcquireRequest> read_request(const Client& client, const char* key, size_
   request.max_tries = options->max_tries;
   request.owner = options->owner;
   if (options->events != nullptr) {
-    if (options->events->queue.is_inherited()) return forked_error();
-    if ((*options->events->client).get() != &client) {
+    if (options->events->is_inherited()) return forked_error();
+    if (options->events->client().get() != &client) {
       return invalid("events belongs to another client");
     }
-    request.events = *options->events->queue;
+    request.events = options->events->queue();
     request.events_tag = options->events_tag;
   }
   return request;

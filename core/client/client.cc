@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <optional>
 #include <utility>
 
 #include "base/random.h"
@@ -28,8 +29,12 @@ Node::Config configure(const ClientOptions& options) {
 }
 
 Registry::Settings registry_settings(const ClientOptions& options, const std::string& client) {
-  return {client,           options.handover_max, options.handover_time,
-          options.spin_min, options.spin_max,     options.max_waiters};
+  return {std::make_shared<const std::string>(client),
+          options.handover_max,
+          options.handover_time,
+          options.spin_min,
+          options.spin_max,
+          options.max_waiters};
 }
 
 Error closed_error() { return {Status::kClosed, "the client is closed"}; }
@@ -41,6 +46,26 @@ Error tag_error(uint64_t tag) {
 
 // A sink on the caller's stack: it waits there until told, so nobody owns it.
 std::shared_ptr<Sink> on_stack(Slot& slot) { return {std::shared_ptr<void>(), &slot}; }
+
+// Ends a wait whose answer has not come in time.
+class TimeLimit {
+ public:
+  TimeLimit(Loop& loop, Millis wait, std::weak_ptr<Owed> owed, Error outcome)
+      : owed_(std::move(owed)),
+        outcome_(std::move(outcome)),
+        timer_(loop.timers(), [this] { end(); }) {
+    timer_.arm(after(loop.now(), wait));
+  }
+
+ private:
+  void end() {
+    if (const auto untold = owed_.lock()) untold->tell(std::move(outcome_));
+  }
+
+  const std::weak_ptr<Owed> owed_;
+  Error outcome_;
+  Timer timer_;
+};
 
 }  // namespace
 
@@ -112,21 +137,17 @@ Error Client::release(const std::shared_ptr<Grant>& grant) {
 }
 
 Error Client::connect(Millis timeout) {
-  // The timer ends the wait for a connection that takes longer than the caller has time for.
-  std::shared_ptr<Timer> timer;
+  std::optional<TimeLimit> limit;
+  Error late{Status::kUnreachable,
+             "no connection within " + std::to_string(timeout.count()) + " ms"};
   const Error outcome = wait_for(Completion::Kind::kAcquire, [&](Owed owed) {
     auto shared = std::make_shared<Owed>(std::move(owed));
-    timer = std::make_shared<Timer>(loop_.timers(), [late = std::weak_ptr(shared), timeout] {
-      Error why{Status::kUnreachable,
-                "no connection within " + std::to_string(timeout.count()) + " ms"};
-      if (const auto untold = late.lock()) untold->tell(std::move(why));
-    });
-    timer->arm(after(loop_.now(), timeout));
+    limit.emplace(loop_, timeout, shared, std::move(late));
     node_.connect([shared](const Result<std::monostate>& result) {
       shared->tell(result ? Error{} : result.error());
     });
   });
-  if (timer != nullptr) runner_.inside([&] { timer.reset(); });
+  if (limit) runner_.inside([&] { limit.reset(); });
   return outcome;
 }
 
@@ -219,14 +240,11 @@ void Client::close(CompletionQueue& queue) {
 void Client::close() {
   if (closed_.exchange(true)) return;
   Slot slot(runner_.sleepers());
-  std::shared_ptr<Timer> limit;
+  std::optional<TimeLimit> limit;
   runner_.call(slot, [&] {
     Owed idle(on_stack(slot), Completion::Kind::kRelease, 0);
     auto owed = std::make_shared<Owed>(std::move(idle));
-    limit = std::make_shared<Timer>(loop_.timers(), [late = std::weak_ptr(owed)] {
-      if (const auto untold = late.lock()) untold->tell(Status::kOk);
-    });
-    limit->arm(loop_.now() + options_.reply_timeout);
+    limit.emplace(loop_, options_.reply_timeout, owed, Error{Status::kOk, {}});
     registry_.close([owed] { owed->tell(Status::kOk); });
   });
   // Whoever still waits for an answer is told now that there will be none.

@@ -18,7 +18,11 @@ Claim::Asking::Asking(const Registry& registry)
     : began(registry.loop_.now()),
       backoff(registry.settings_.spin_min, registry.settings_.spin_max) {}
 
-Owner Claim::owner() const { return {registry_.settings_.client, seq_, terms_.ttl, terms_.block}; }
+const std::shared_ptr<const std::string>& Claim::client() const {
+  return registry_.settings_.client;
+}
+
+Owner Claim::owner() const { return {*client(), seq_, terms_.ttl, terms_.block}; }
 
 Named Claim::named() {
   if (route_ == nullptr) route_ = std::make_shared<Route>();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <forward_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,7 +31,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
     bool renew;
     bool operator==(const Terms&) const = default;
   };
-  enum class State {
+  enum class State : uint8_t {
     kAsking,   // a waiter sits in it; an acquire is under way or a timer runs for the next
     kHeld,     // granted, and the lease is proven
     kLost,     // it was held; its holder has not let go yet
@@ -40,6 +41,8 @@ class Claim final : public std::enable_shared_from_this<Claim> {
 
   Claim(Registry& registry, uint64_t seq, Key key, const Terms& terms);
 
+  // The name of its client, and what tells its owner value from others of that.
+  const std::shared_ptr<const std::string>& client() const;
   uint64_t seq() const { return seq_; }
   const Key& key() const { return key_; }
   Owner owner() const;
@@ -49,6 +52,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   bool awaits_answer() const { return route_ != nullptr && route_->unanswered > 0; }
   // Held, and provably so at this turn.
   bool valid() const;
+  TimePoint valid_until() const { return valid_until_; }
 
   std::shared_ptr<Waiter> seat;  // kAsking: whom a grant goes to
   uint64_t reentrant = 0;        // the owner number of its holder, if it has one
@@ -124,9 +128,9 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   const Key key_;
   const Terms terms_;
   std::shared_ptr<Route> route_;  // while requests are under way whose order counts
-  State state_ = State::kAsking;
   Timer timer_;
 
+  State state_ = State::kAsking;
   bool in_flight_ = false;       // an acquire is unanswered
   bool queued_ = false;          // the last answer said so
   bool maybe_executed_ = false;  // an acquire got no answer
@@ -158,7 +162,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   TimePoint granted_at_{};
   TimePoint valid_until_{};
   TimePoint renew_at_ = kNever;
-  std::vector<std::shared_ptr<Grant>> grants_;
+  std::forward_list<std::shared_ptr<Grant>> grants_;  // more than one for a re-entrant owner
 
   struct Closing {
     std::vector<Owed> owed;

@@ -10,7 +10,7 @@
 namespace lockc {
 
 bool Claim::let_go(const Grant& grant) {
-  std::erase_if(grants_, [&grant](const auto& mine) { return mine.get() == &grant; });
+  grants_.remove_if([&grant](const auto& mine) { return mine.get() == &grant; });
   return grants_.empty();
 }
 

@@ -32,14 +32,12 @@ void Claim::hold(uint64_t first, uint32_t count, TimePoint valid_until) {
 std::shared_ptr<Grant> Claim::issue(const AcquireRequest& request) {
   const FencingToken token{terms_.block == 0 ? 0 : first_ + used_};
   ++used_;
-  auto grant =
-      std::make_shared<Grant>(key_, owner(), token, valid_until_,
-                              Owed(request.events, Completion::Kind::kLost, request.events_tag));
-  grant->claim_ = weak_from_this();
+  auto grant = std::make_shared<Grant>(
+      *this, token, Owed(request.events, Completion::Kind::kLost, request.events_tag));
   if (request.max_hold > Millis::zero()) {
     grant->hold_until_ = after(registry_.loop_.now(), request.max_hold);
   }
-  grants_.push_back(grant);
+  grants_.push_front(grant);
   return grant;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstring>
 #include <memory>
 #include <string>
 
@@ -14,26 +13,19 @@ namespace lockc {
 
 class Claim;
 
-enum class LossReason : int32_t { kNone = 0, kExpired = 1, kTaken = 2, kLimit = 3, kClosed = 4 };
+enum class LossReason : int8_t { kNone = 0, kExpired = 1, kTaken = 2, kLimit = 3, kClosed = 4 };
 
 class Grant {
  public:
-  Grant(Key key, const Owner& owner, FencingToken token, TimePoint valid_until, Owed news)
-      : key_(std::move(key)),
-        owner_(new char[owner.text().size() + 1]),
-        token_(token),
-        valid_until_(valid_until),
-        news_(std::move(news)) {
-    std::memcpy(owner_.get(), owner.text().c_str(), owner.text().size() + 1);
-  }
-  ~Grant() { news_.waive(); }
+  // Of what claim holds.
+  Grant(Claim& claim, FencingToken token, Owed news);
+  ~Grant();
   Grant(const Grant&) = delete;
   Grant& operator=(const Grant&) = delete;
 
-  const Key& key() const { return key_; }
-  std::string owner() const { return owner_.get(); }
-  // The same as a C string that lives as long as this.
-  const char* owner_text() const { return owner_.get(); }
+  std::string owner() const;
+  // The same as a C string that lives as long as this; made when it is first asked for.
+  const char* owner_text() const;
   FencingToken token() const { return token_; }
 
   // Proven remaining validity at `now`; zero once the grant is given back or lost.
@@ -47,16 +39,20 @@ class Grant {
  private:
   friend class Claim;
   friend class Registry;
+  enum class State : uint8_t { kHeld, kReleasing, kReleased };
 
-  const Key key_;
-  const std::unique_ptr<char[]> owner_;
   const FencingToken token_;
   std::atomic<TimePoint> valid_until_;
+  mutable std::atomic<const char*> owner_text_{nullptr};
+  // What the owner value says. Few ask for its text, so it is not kept.
+  const std::shared_ptr<const std::string> client_;
+  const uint64_t seq_;
+  const Ttl ttl_;
+  const uint32_t block_;
   std::atomic<bool> ended_{false};
   std::atomic<LossReason> loss_{LossReason::kNone};
 
   // Inside the loop only:
-  enum class State { kHeld, kReleasing, kReleased };
   State state_ = State::kHeld;
   bool end_untold_ = false;  // given back since a caller was told that this is not known
   std::weak_ptr<Claim> claim_;

@@ -1,10 +1,16 @@
 #include "lock/registry.h"
 
-#include <charconv>
+#include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace lockc {
+
+Waiter::Waiter(AcquireRequest r, Owed o, Registry& of)
+    : request(std::move(r)),
+      owed(std::move(o)),
+      began(of.loop_.now()),
+      registry(of),
+      deadline(of.loop_.timers(), [this] { registry.on_deadline(*this); }) {}
 
 Registry::Registry(Loop& loop, Store& store, WakeChannel& wake, Watchdog& watchdog, const Log& log,
                    Settings settings)
@@ -31,8 +37,7 @@ std::shared_ptr<Waiter> Registry::acquire(AcquireRequest request, Owed owed) {
                                         " operations wait already"});
     return nullptr;
   }
-  auto waiter = std::make_shared<Waiter>(std::move(request), std::move(owed), loop_);
-  waiter->on_deadline = [this](Waiter* late) { on_deadline(*late); };
+  auto waiter = std::make_shared<Waiter>(std::move(request), std::move(owed), *this);
   if (waits) {
     ++waiters_;
     waiter->counted = true;
@@ -44,9 +49,7 @@ std::shared_ptr<Waiter> Registry::acquire(AcquireRequest request, Owed owed) {
     make_claim(waiter, nullptr)->ask();
     return waiter;
   }
-  const auto found = entries_.try_emplace(waiter->request.key.text()).first;
-  Entry& entry = found->second;
-  entry.key = &found->first;
+  Entry& entry = entries_[waiter->request.key.text()];
   if (entry.claim == nullptr) {
     make_claim(waiter, &entry)->ask();
   } else if (waits) {
@@ -88,8 +91,11 @@ std::shared_ptr<Claim> Registry::make_claim(const std::shared_ptr<Waiter>& waite
   claim->seat = waiter;
   claim->entry = entry;
   waiter->claim = claim;
-  if (entry != nullptr) entry->claim = claim;
-  claims_.emplace(seq, claim);
+  if (entry != nullptr) {
+    entry->claim = claim;
+  } else {
+    others_.emplace(seq, claim);
+  }
   return claim;
 }
 
@@ -107,20 +113,25 @@ std::shared_ptr<Claim> Registry::claim_for_first(Entry& entry) {
   return claim;
 }
 
-void Registry::seat_next(Entry& entry) {
+void Registry::seat_next(const Key& key, Entry& entry) {
   if (entry.claim != nullptr) return;
-  if (entry.waiting.empty()) return forget_if_unused(entry);
+  if (entry.waiting.empty()) return forget_if_unused(key);
   claim_for_first(entry)->ask();
 }
 
-void Registry::forget_if_unused(Entry& entry) {
-  if (entry.claim == nullptr && entry.waiting.empty()) entries_.erase(std::string(*entry.key));
+void Registry::forget_if_unused(const Key& key) {
+  const auto found = entries_.find(key.text());
+  if (found == entries_.end()) return;
+  const Entry& entry = found->second;
+  if (entry.claim == nullptr && entry.waiting.empty()) entries_.erase(found);
 }
 
-// Entry and claim part ways: the claim goes on alone, the entry may get another one.
+// Entry and claim part ways: the claim goes on alone, the entry may get another one. The entry lets
+// go last: abandon() finds the claim there until it is among the others.
 void Registry::detach(Claim& claim) {
-  Entry* entry = std::exchange(claim.entry, nullptr);
-  if (entry != nullptr && entry->claim.get() == &claim) entry->claim = nullptr;
+  if (claim.entry == nullptr) return;
+  others_.emplace(claim.seq(), claim.entry->claim);
+  std::exchange(claim.entry, nullptr)->claim = nullptr;
 }
 
 void Registry::answer(Waiter& waiter, Error outcome, std::shared_ptr<Grant> grant) {
@@ -143,7 +154,7 @@ void Registry::leave_seat(Claim& claim) {
   }
   detach(claim);
   claim.give_up();
-  if (entry != nullptr) seat_next(*entry);
+  if (entry != nullptr) seat_next(claim.key(), *entry);
 }
 
 void Registry::cancel(const std::shared_ptr<Waiter>& waiter, Error why) {
@@ -151,7 +162,7 @@ void Registry::cancel(const std::shared_ptr<Waiter>& waiter, Error why) {
   answer(*waiter, std::move(why));
   if (Entry* entry = std::exchange(waiter->entry, nullptr)) {
     entry->waiting.erase(waiter->place);
-    return forget_if_unused(*entry);
+    return forget_if_unused(waiter->request.key);
   }
   if (const auto claim = waiter->claim.lock()) {
     if (claim->seat == waiter) leave_seat(*claim);
@@ -167,7 +178,7 @@ void Registry::on_deadline(Waiter& waiter) {
   answer(waiter, std::move(why));
   if (Entry* entry = std::exchange(waiter.entry, nullptr)) {
     entry->waiting.erase(waiter.place);
-    forget_if_unused(*entry);
+    forget_if_unused(waiter.request.key);
   } else if (seated) {
     leave_seat(*claim);
   }
@@ -195,22 +206,22 @@ void Registry::on_refused(Claim& claim, Error why) {
 void Registry::on_lost(Claim& claim) {
   Entry* entry = claim.entry;
   detach(claim);
-  if (entry != nullptr) seat_next(*entry);
+  if (entry != nullptr) seat_next(claim.key(), *entry);
 }
 
 void Registry::on_done(Claim& claim) {
   Entry* entry = claim.entry;
   detach(claim);
-  if (entry != nullptr) seat_next(*entry);
-  const auto found = claims_.find(claim.seq());
-  if (found == claims_.end()) return;
+  if (entry != nullptr) seat_next(claim.key(), *entry);
+  const auto found = others_.find(claim.seq());
+  if (found == others_.end()) return;
   loop_.bury(found->second);
-  claims_.erase(found);
+  others_.erase(found);
   tell_if_idle();
 }
 
 void Registry::tell_if_idle() {
-  if (claims_.empty() && idle_) std::exchange(idle_, nullptr)();
+  if (entries_.empty() && others_.empty() && idle_) std::exchange(idle_, nullptr)();
 }
 
 // ---- holding
@@ -275,73 +286,37 @@ void Registry::pass_on(Claim& claim, const std::shared_ptr<Grant>& released, Owe
   }
   if (waited_for) wake_.want();  // so that the next time a requeue will do
   claim.close(std::move(owed), released);
-  if (entry != nullptr) seat_next(*entry);
+  if (entry != nullptr) seat_next(claim.key(), *entry);
 }
 
-// ---- news from the server
+// ---- the end
 
-void Registry::on_channel_confirmed() {
-  ask_all();
-  store_.probe(wake_.channel(), [this](const Result<bool>& may_publish) {
-    const bool told = !may_publish || *may_publish;
-    const bool news = is_told_ && !told;
-    is_told_ = told;
-    if (!news) return;
-    log_.warn("waiters poll, for this user may not publish in scripts");
-    ask_all();
-  });
-}
-
-// In the order of their coming, for so they will stand in the server's queue.
-void Registry::ask_all() {
-  for (const auto& [seq, claim] : std::map(claims_.begin(), claims_.end())) {
-    claim->on_channel_confirmed();
+// In the order of their beginning.
+std::vector<std::shared_ptr<Claim>> Registry::all_claims() const {
+  std::vector<std::shared_ptr<Claim>> all;
+  all.reserve(entries_.size() + others_.size());
+  for (const auto& [key, entry] : entries_) {
+    if (entry.claim != nullptr) all.push_back(entry.claim);
   }
-}
-
-void Registry::on_channel_lost() {
-  for (const auto& [seq, claim] : std::unordered_map(claims_)) claim->on_channel_lost();
-}
-
-void Registry::on_reconnected(bool server_changed) {
-  if (server_changed) wake_.reset();
-  for (const auto& [seq, claim] : std::unordered_map(claims_)) claim->on_reconnected();
-}
-
-void Registry::on_message(const WakeMessage& message) {
-  // lc1:<client>:<seq>:...
-  const std::string_view owner = message.owner;
-  const size_t begin = owner.find(':', owner.find(':') + 1) + 1;
-  uint64_t seq = 0;
-  std::from_chars(owner.data() + begin, owner.data() + owner.size(), seq);
-  const auto found = claims_.find(seq);
-  if (found != claims_.end() && found->second->owner().text() == owner) {
-    const auto claim = found->second;
-    return claim->on_message(message.first, message.count);
-  }
-  if (message.first != 0) store_.give_back(message.key, owner);
-}
-
-void Registry::on_key_gone(std::string_view key) {
-  for (const auto& [seq, claim] : std::map(claims_.begin(), claims_.end())) {
-    if (claim->key().text() == key) claim->on_key_gone();
-  }
+  for (const auto& [seq, claim] : others_) all.push_back(claim);
+  std::ranges::sort(all, {}, &Claim::seq);
+  return all;
 }
 
 void Registry::close(std::function<void()> idle) {
   closed_ = true;
   idle_ = std::move(idle);
-  const auto claims = std::unordered_map(claims_);
+  const auto claims = all_claims();
   std::vector<std::shared_ptr<Waiter>> waiters;
   for (const auto& [key, entry] : entries_) {
     waiters.insert(waiters.end(), entry.waiting.begin(), entry.waiting.end());
   }
-  for (const auto& [seq, claim] : claims) {
+  for (const auto& claim : claims) {
     if (claim->seat != nullptr) waiters.push_back(claim->seat);
   }
   for (const auto& waiter : waiters)
     cancel(waiter, Error{Status::kClosed, "the client was closed"});
-  for (const auto& [seq, claim] : claims) {
+  for (const auto& claim : claims) {
     claim->lose(LossReason::kClosed);
     if (claim->state() == Claim::State::kLost) claim->give_up();
     claim->close_at_once();
@@ -355,20 +330,22 @@ void Registry::abandon() noexcept {
     waiter.counted = false;
     waiter.owed.tell(Status::kNoMemory);
   };
+  const auto end_claim = [end](Claim& claim) {
+    if (claim.seat != nullptr) end(*claim.seat);
+    claim.abandon();
+  };
   for (const auto& [key, entry] : entries_) {
     for (const auto& waiter : entry.waiting) {
       waiter->entry = nullptr;
       end(*waiter);
     }
+    if (entry.claim != nullptr) end_claim(*entry.claim);
   }
-  for (const auto& [seq, claim] : claims_) {
-    if (claim->seat != nullptr) end(*claim->seat);
-    claim->abandon();
-  }
+  for (const auto& [seq, claim] : others_) end_claim(*claim);
   waiters_ = 0;
   reentrant_.clear();
   entries_.clear();
-  claims_.clear();
+  others_.clear();
   idle_ = nullptr;
 }
 

@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/log.h"
 #include "lock/claim.h"
@@ -20,17 +22,13 @@ namespace lockc {
 
 // One acquire that is not answered yet.
 struct Waiter : std::enable_shared_from_this<Waiter> {
-  Waiter(AcquireRequest r, Owed o, Loop& loop)
-      : request(std::move(r)),
-        owed(std::move(o)),
-        began(loop.now()),
-        deadline(loop.timers(), [this] { on_deadline(this); }) {}
+  Waiter(AcquireRequest r, Owed o, Registry& registry);
 
   AcquireRequest request;
   Owed owed;
-  TimePoint began;
+  const TimePoint began;
+  Registry& registry;
   Timer deadline;
-  std::function<void(Waiter*)> on_deadline;
   Entry* entry = nullptr;                              // set while it stands in entry->waiting
   std::list<std::shared_ptr<Waiter>>::iterator place;  // there
   std::weak_ptr<Claim> claim;                          // set while it sits in one
@@ -39,7 +37,6 @@ struct Waiter : std::enable_shared_from_this<Waiter> {
 
 // One key and the waiters of this client that share a claim to it.
 struct Entry {
-  const std::string* key;  // of this entry in the registry's map
   std::list<std::shared_ptr<Waiter>> waiting;
   std::shared_ptr<Claim> claim;  // asking or held
 };
@@ -47,7 +44,7 @@ struct Entry {
 class Registry {
  public:
   struct Settings {
-    std::string client;  // 22 characters
+    std::shared_ptr<const std::string> client;  // its name: 22 characters
     uint32_t handover_max = 8;
     Millis handover_time{20};
     Millis spin_min{2};
@@ -86,18 +83,21 @@ class Registry {
 
  private:
   friend class Claim;
+  friend struct Waiter;
 
+  std::vector<std::shared_ptr<Claim>> all_claims() const;
+  std::shared_ptr<Claim> find_claim(std::string_view key, uint64_t seq) const;
   void ask_all();
   bool enter_again(const AcquireRequest& request, Owed& owed);
   Claim::Terms terms_of(const AcquireRequest& request) const;
   std::shared_ptr<Claim> make_claim(const std::shared_ptr<Waiter>& waiter, Entry* entry);
-  void seat_next(Entry& entry);
+  void seat_next(const Key& key, Entry& entry);
   std::shared_ptr<Waiter> take_first(Entry& entry);
   std::shared_ptr<Claim> claim_for_first(Entry& entry);
   void leave_seat(Claim& claim);
   void answer(Waiter& waiter, Error outcome, std::shared_ptr<Grant> grant = nullptr);
   void detach(Claim& claim);
-  void forget_if_unused(Entry& entry);
+  void forget_if_unused(const Key& key);
   void on_deadline(Waiter& waiter);
   void forget_owner(const Claim& claim);
   void pass_on(Claim& claim, const std::shared_ptr<Grant>& released, Owed owed);
@@ -121,7 +121,9 @@ class Registry {
   bool closed_ = false;
   std::function<void()> idle_;
   std::unordered_map<std::string, Entry> entries_;
-  std::unordered_map<uint64_t, std::shared_ptr<Claim>> claims_;  // by the seq in the owner value
+  // Claims that no entry has, by the seq in the owner value: those of one waiter alone, those that
+  // are lost and those that are being given back.
+  std::unordered_map<uint64_t, std::shared_ptr<Claim>> others_;
   std::map<std::pair<std::string, uint64_t>, std::weak_ptr<Claim>> reentrant_;
 };
 

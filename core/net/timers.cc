@@ -88,7 +88,7 @@ void Timers::run(TimePoint now) {
     if (level == 0) {
       Timer& timer = *slot.first;
       remove(timer);
-      timer.task_();
+      timer.run_(timer.word_);
       continue;
     }
     // This slot has begun: all of it goes down to finer levels, for only these are in order.

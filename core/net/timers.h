@@ -3,8 +3,9 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
-#include <functional>
+#include <type_traits>
 
 #include "base/clock.h"
 
@@ -15,7 +16,14 @@ class Timers;
 // One thing to do at one time. Neither copied nor moved; cancels itself when destroyed.
 class Timer {
  public:
-  Timer(Timers& timers, std::function<void()> task) : timers_(timers), task_(std::move(task)) {}
+  // The task is a callable of one word, as a lambda that captures `this`: each held lock has a
+  // timer.
+  template <class Task>
+  requires(sizeof(Task) == sizeof(void*) && std::is_trivially_copyable_v<Task>)
+      Timer(Timers& timers, Task task)
+      : timers_(timers),
+        word_(std::bit_cast<void*>(task)),
+        run_([](void* word) { std::bit_cast<Task>(word)(); }) {}
   ~Timer() { cancel(); }
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
@@ -28,7 +36,8 @@ class Timer {
  private:
   friend class Timers;
   Timers& timers_;
-  std::function<void()> task_;
+  void* const word_;  // the task, and what runs it
+  void (*const run_)(void* word);
   Timer* next_ = nullptr;  // ring of the slot; nullptr: not armed
   Timer* prev_ = nullptr;
   uint64_t tick_ = 0;

@@ -70,8 +70,9 @@ static void at_every_request(struct rig *rig, scene_step prepare, scene_step act
   }
 }
 
-#define memory_test(name, prepare, act) \
-  static void name(void **state) { at_every_request(*state, prepare, act); }
+#define memory_test(name, prepare, act)                                      \
+  static void name(void **state) { at_every_request(*state, prepare, act); } \
+  static void name(void **state) /* declared again: it ends with a semicolon */
 
 /* ---- what is prepared while memory is plenty */
 
@@ -137,6 +138,13 @@ static void acquire_waiting(struct scene *scene) {
 static void extend_and_release(struct scene *scene) {
   assert_plausible(lockc_lock_extend(scene->lock, 60000, NULL));
   assert_plausible(lockc_lock_release(scene->lock, NULL));
+}
+
+static void ask_for_the_owner(struct scene *scene) {
+  const char *owner = lockc_lock_owner(scene->lock);
+  assert_true(*owner == '\0' || strncmp(owner, "lc1:", 4) == 0);
+  memory_recovers();
+  assert_int_equal(strncmp(lockc_lock_owner(scene->lock), "lc1:", 4), 0);
 }
 
 static void free_lock(struct scene *scene) {
@@ -211,24 +219,24 @@ static void close_client(struct scene *scene) {
   take_one(scene, LOCKC_PENDING, 1);
 }
 
-memory_test(opening_a_client, NULL, open_and_close) memory_test(first_acquire, NULL,
-                                                                acquire_waiting)
-    memory_test(acquire_behind_another_holder, let_another_hold_briefly,
-                acquire_waiting) memory_test(extend_and_release_of_a_lock, hold, extend_and_release)
-        memory_test(freeing_a_held_lock, hold, free_lock) memory_test(inspecting, hold, inspect)
-            memory_test(opening_a_queue, connect_client, open_and_close_queue)
-                memory_test(acquires_by_queue, make_queue, ask_by_queue)
-                    memory_test(extend_and_release_by_queue_of_a_lock, hold_with_queue,
-                                extend_and_release_by_queue)
-                        memory_test(cancelling, wait_behind_the_own_lock, cancel)
-                            memory_test(handing_over, wait_behind_the_own_lock, hand_over)
-                                memory_test(closing_a_queue, wait_behind_the_own_lock, close_queue)
-                                    memory_test(closing_a_client, wait_behind_the_own_lock,
-                                                close_client)
+memory_test(opening_a_client, NULL, open_and_close);
+memory_test(first_acquire, NULL, acquire_waiting);
+memory_test(acquire_behind_another_holder, let_another_hold_briefly, acquire_waiting);
+memory_test(extend_and_release_of_a_lock, hold, extend_and_release);
+memory_test(asking_for_the_owner, hold, ask_for_the_owner);
+memory_test(freeing_a_held_lock, hold, free_lock);
+memory_test(inspecting, hold, inspect);
+memory_test(opening_a_queue, connect_client, open_and_close_queue);
+memory_test(acquires_by_queue, make_queue, ask_by_queue);
+memory_test(extend_and_release_by_queue_of_a_lock, hold_with_queue, extend_and_release_by_queue);
+memory_test(cancelling, wait_behind_the_own_lock, cancel);
+memory_test(handing_over, wait_behind_the_own_lock, hand_over);
+memory_test(closing_a_queue, wait_behind_the_own_lock, close_queue);
+memory_test(closing_a_client, wait_behind_the_own_lock, close_client);
 
-    /* ---- in the background */
+/* ---- in the background */
 
-    static void renewal_goes_on_or_its_loss_is_told_once(void **state) {
+static void renewal_goes_on_or_its_loss_is_told_once(void **state) {
   struct rig *rig = *state;
   for (int for_good = 0; for_good <= 1; ++for_good) {
     for (int n = 1; n <= 20; ++n) {
@@ -277,6 +285,7 @@ int main(void) {
       with_rig(first_acquire),
       with_rig(acquire_behind_another_holder),
       with_rig(extend_and_release_of_a_lock),
+      with_rig(asking_for_the_owner),
       with_rig(freeing_a_held_lock),
       with_rig(inspecting),
       with_rig(opening_a_queue),

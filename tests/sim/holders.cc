@@ -10,7 +10,7 @@ namespace lockc::sim {
 void Hold::complete(Completion news) {
   if (grant_ == nullptr) return;  // the world has ended
   if (news.kind != Completion::Kind::kLost) return world_.fail("events tell what is no loss");
-  world_.trace(process_.name(), "has lost", grant_->key().text(), grant_->owner());
+  world_.trace(process_.name(), "has lost", key.text(), grant_->owner());
   if (++told_ > 1) return world_.fail("told twice that it lost " + grant_->owner());
   if (let_go_) world_.fail("told that it lost what it had given back: " + grant_->owner());
 }
@@ -48,7 +48,7 @@ Holders::~Holders() {
 
 bool Holders::granted(const Process& process, const std::shared_ptr<Hold>& hold) {
   const Grant& grant = *hold->grant();
-  world_.trace(process.name(), "holds", grant.key().text(), grant.owner(),
+  world_.trace(process.name(), "holds", hold->key.text(), grant.owner(),
                std::to_string(grant.token().value), "for", in_ms(hold->remaining()));
   const bool again =
       std::ranges::any_of(holds_, [&](const auto& other) { return hold->is_shared_with(*other); });
@@ -62,16 +62,15 @@ bool Holders::granted(const Process& process, const std::shared_ptr<Hold>& hold)
 
 void Holders::check_token(const Hold& hold) {
   const Grant& grant = *hold.grant();
-  const std::string& key = grant.key().text();
   const uint64_t token = grant.token().value;
   if (hold.fenced != (token != 0)) return world_.fail("a wrong token, or none: " + grant.owner());
   if (!hold.fenced || server_.clock_jumped()) return;
-  uint64_t& last = last_token_[key];
+  uint64_t& last = last_token_[hold.key.text()];
   // A client that stood still on its way here holds no more, and others may have come after it; so
   // may they where the server has forgotten it.
   const bool excused = hold.remaining() == 0ms || server_.has_forgotten(grant.owner());
   if (token <= last && !excused) {
-    world_.fail("token " + std::to_string(token) + " of " + key + " follows " +
+    world_.fail("token " + std::to_string(token) + " of " + hold.key.text() + " follows " +
                 std::to_string(last));
   }
   last = std::max(last, token);
@@ -99,8 +98,7 @@ void Holders::inspect() {
   for (const auto& hold : holds_) hold->inspect();
   if (server_.clock_jumped()) return;
   for (const auto& hold : holds_) {
-    const Grant& grant = *hold->grant();
-    check_server_agrees(grant.key().text(), grant.owner(), hold->remaining());
+    check_server_agrees(hold->key.text(), hold->grant()->owner(), hold->remaining());
   }
   for (const PlainHolder& holder : plain_holders_) {
     check_server_agrees(holder.key, holder.owner, holder.until - now);
@@ -128,7 +126,7 @@ void Holders::check_alone() {
   std::map<std::string, const Hold*> believers;
   for (const auto& hold : holds_) {
     if (hold->remaining() == 0ms) continue;
-    const std::string& owner = hold->grant()->owner();
+    const std::string owner = hold->grant()->owner();
     const auto [other, alone] = believers.emplace(owner, hold.get());
     if (!alone && !hold->is_shared_with(*other->second)) world_.fail("two hold by " + owner);
   }

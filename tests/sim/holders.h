@@ -20,8 +20,12 @@ namespace lockc::sim {
 // The hold that an acquire is to bring, from before it is granted; its loss is told here.
 class Hold final : public Sink {
  public:
-  Hold(World& world, const Process& process, uint64_t number, bool has_token)
-      : owner_number(number), fenced(has_token), world_(world), process_(process) {}
+  Hold(World& world, const Process& process, const AcquireRequest& request)
+      : key(request.key),
+        owner_number(request.owner),
+        fenced(request.fenced),
+        world_(world),
+        process_(process) {}
 
   void begin(std::shared_ptr<Grant> grant) { grant_ = std::move(grant); }
   // Its release has begun.
@@ -38,6 +42,7 @@ class Hold final : public Sink {
   bool is_shared_with(const Hold& other) const;
   void inspect();
 
+  const Key key;
   const uint64_t owner_number;  // 0: not re-entrant
   const bool fenced;
 

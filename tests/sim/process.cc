@@ -19,7 +19,7 @@ Process::Core::Core(World& world, Transport& transport, const std::string& clien
             [this](const WakeMessage& message) { registry.on_message(message); },
             [this](std::string_view key) { registry.on_key_gone(key); }}),
       registry(loop, store, wake, watchdog, log,
-               {.client = client,
+               {.client = std::make_shared<const std::string>(client),
                 .handover_max = options.handover_max,
                 .handover_time = options.handover_time,
                 .max_waiters = options.max_waiters}) {}

@@ -58,7 +58,7 @@ void User::ask(AcquireRequest request, Duration allowed, std::function<void(Comp
       std::to_string(request.wait.count()) + (request.renew ? " renewed" : "") +
       (request.fair ? " fair" : "") + (request.fenced ? "" : " unfenced") +
       (request.owner == 0 ? "" : " by owner " + std::to_string(request.owner));
-  asked_ = std::make_shared<Hold>(world_, process_, request.owner, request.fenced);
+  asked_ = std::make_shared<Hold>(world_, process_, request);
   request.events = asked_;
   auto sink = judge_.expect(process_, what, allowed, std::move(then));
   waiter_ =
@@ -76,9 +76,8 @@ void User::on_acquired(Completion completion) {
   if (completion.grant == nullptr) return later(habits_.pause_between, &User::act);
   asked_->begin(std::move(completion.grant));
   holds_.push_back(asked_);
-  const Grant& grant = *asked_->grant();
   if (judge_.holders.granted(process_, asked_)) {
-    judge_.turns.holds(grant.key().text(), grant.owner(), fair_);
+    judge_.turns.holds(asked_->key.text(), asked_->grant()->owner(), fair_);
   }
   later(Duration(ttl_) / 2, &User::use);
 }
@@ -101,7 +100,7 @@ bool User::may_enter_again() const {
 
 void User::enter_again() {
   AcquireRequest request = choose();
-  request.key = holds_.back()->grant()->key();
+  request.key = holds_.back()->key;
   request.fenced = holds_.back()->fenced;  // its token is that of the grant
   ask(std::move(request), Duration::zero(),
       [self = shared_from_this()](const Completion& told) { self->on_entered_again(told); });

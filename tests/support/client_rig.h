@@ -28,6 +28,7 @@ namespace lockc::test {
 using namespace std::chrono_literals;
 
 inline const std::string kClient = "CLIENT-CLIENT-CLIENT-1";
+inline const auto kClientName = std::make_shared<const std::string>(kClient);
 
 // Keeps what it is told.
 class Recorder final : public Sink {
@@ -87,7 +88,7 @@ inline std::optional<ScriptCall> read_call(const std::shared_ptr<FakeLink>& link
 
 struct ClientRig {
   struct Settings {
-    Registry::Settings registry{.client = kClient};
+    Registry::Settings registry{.client = kClientName};
     Watchdog::Settings watchdog{};
     Connection::Settings connection{1s, 1s};
   };

@@ -174,7 +174,7 @@ LOCKC_API uint64_t lockc_lock_token(const lockc_lock *lock);
 /* [any] Proven remaining validity, without I/O. 0: not held (any more). It is rounded down, so it may reach 0
  * a millisecond before the loss is told. */
 LOCKC_API int64_t lockc_lock_remaining_ms(const lockc_lock *lock);
-/* [any] The value at the key while it is held; lives as long as lock. */
+/* [any] The value at the key while it is held; lives as long as lock. "": memory is short. */
 LOCKC_API const char *lockc_lock_owner(const lockc_lock *lock);
 
 enum { /* why a lease was lost */

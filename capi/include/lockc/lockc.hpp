@@ -59,7 +59,7 @@ class Lock {
     return static_cast<LostReason>(lockc_lock_lost_reason(get()));
   }
 
-  // [any] The value at the key while it is held; lives as long as this lock.
+  // [any] The value at the key while it is held; lives as long as this lock. "": memory is short.
   std::string_view owner() const noexcept {
     const char* owner = lockc_lock_owner(get());
     return owner == nullptr ? std::string_view() : std::string_view(owner);

@@ -5,9 +5,7 @@
 
 #include <thread>
 
-#include "../support/fake_transport.h"
-#include "../support/manual_clock.h"
-#include "lock/registry.h"
+#include "../support/client_rig.h"
 
 namespace lockc {
 namespace {
@@ -65,11 +63,9 @@ TEST(CompletionQueue, Take_Waits_UntilAnotherThreadCompletes) {
 
 TEST(CompletionQueue, Find_KnowsAnAcquireUntilItIsCompleted) {
   CompletionQueue queue;
-  test::ManualClock clock;
-  test::FakeTransport net;
-  Loop loop(clock, net, Random(1));
+  test::ClientRig rig;
   const AcquireRequest request{.key = *Key::make("", "k"), .ttl = *Ttl::make(1'000)};
-  const auto waiter = std::make_shared<Waiter>(request, Owed(), loop);
+  const auto waiter = std::make_shared<Waiter>(request, Owed(), rig.registry);
   queue.remember(1, waiter);
   EXPECT_EQ(queue.find(1), waiter);
   EXPECT_EQ(queue.find(2), nullptr);

@@ -360,7 +360,7 @@ TEST_F(AskingTest, Cancel_WhileAPollIsUnanswered_ReleasesBehindItOnItsConnection
 }
 
 TEST_F(AskingTest, MaxWaiters_OneMore_IsToldLimit) {
-  ClientRig bounded({.registry = {.client = kClient, .max_waiters = 2}});
+  ClientRig bounded({.registry = {.client = kClientName, .max_waiters = 2}});
   const Operation first = bounded.acquire(bounded.waiting(1min, "a"));
   bounded.acquire(bounded.waiting(1min, "b"));
   EXPECT_EQ(bounded.acquire(bounded.waiting(1min, "c")).status(), Status::kLimit);

@@ -87,7 +87,7 @@ TEST_F(HandoverTest, TokensUsedUp_GoesBackByRequeue) {
 }
 
 TEST_F(HandoverTest, HandoverMax_BoundsTheGrantsInARow) {
-  ClientRig bounded({.registry = {.client = kClient, .handover_max = 2}});
+  ClientRig bounded({.registry = {.client = kClientName, .handover_max = 2}});
   const Operation one = bounded.held(bounded.request(), 10, 8);
   const Operation two = bounded.acquire(bounded.waiting(1min));
   const Operation three = bounded.acquire(bounded.waiting(1min));
@@ -109,7 +109,7 @@ TEST_F(HandoverTest, HandoverTime_BoundsTheGrantsInARow) {
 }
 
 TEST_F(HandoverTest, LessThanAThirdOfTheLeaseLeft_IsNotHandedOn) {
-  ClientRig patient({.registry = {.client = kClient, .handover_time = 1h}});
+  ClientRig patient({.registry = {.client = kClientName, .handover_time = 1h}});
   const Operation one = patient.held(patient.request("k", 30ms), 10, 8);
   const Operation two = patient.acquire(patient.waiting(1min, "k", 30ms));
   patient.clock.advance(19ms);

@@ -1,7 +1,9 @@
 // What happens to a lease while it is held: renewal, extension, loss.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
+#include <thread>
 
 #include "../support/client_rig.h"
 
@@ -17,6 +19,16 @@ struct LeaseTest : testing::Test {
   const Duration proven = Ttl::make(30'000)->proven();
   ClientRig rig;
 };
+
+TEST_F(LeaseTest, OwnerText_ManyThreadsAskAtOnce_IsOneAndTheOwner) {
+  const auto grant = rig.held(rig.request()).grant();
+  std::array<const char*, 8> texts{};
+  std::vector<std::thread> threads;
+  for (const char*& text : texts) threads.emplace_back([&] { text = grant->owner_text(); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(std::set(texts.begin(), texts.end()).size(), 1U);
+  EXPECT_EQ(texts.front(), grant->owner());
+}
 
 TEST_F(LeaseTest, Renewal_ComesWithinAThirdOfTheTtlAndProvesFromItsSending) {
   const Operation one = rig.held(rig.request());

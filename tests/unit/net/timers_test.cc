@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <list>
 #include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "base/random.h"
@@ -17,13 +15,21 @@ using namespace std::chrono_literals;
 
 constexpr TimePoint kStart(1h + 123us);
 
+// Tells its name when it fires.
+struct NamedTimer : Timer {
+  NamedTimer(Timers& timers, std::vector<size_t>& to, size_t n)
+      : Timer(timers, [this] { fired.push_back(name); }), fired(to), name(n) {}
+  std::vector<size_t>& fired;
+  const size_t name;
+};
+
 struct TimersTest : testing::Test {
-  std::unique_ptr<Timer> timer(int name) {
-    return std::make_unique<Timer>(timers, [this, name] { fired.push_back(name); });
+  std::unique_ptr<NamedTimer> timer(size_t name) {
+    return std::make_unique<NamedTimer>(timers, fired, name);
   }
 
   Timers timers{kStart};
-  std::vector<int> fired;
+  std::vector<size_t> fired;
 };
 
 TEST_F(TimersTest, Run_FiresInOrderOfTime) {
@@ -34,7 +40,7 @@ TEST_F(TimersTest, Run_FiresInOrderOfTime) {
   early->arm(kStart + 5ms);
   middle->arm(kStart + 70ms);
   timers.run(kStart + 2h);
-  EXPECT_EQ(fired, (std::vector{1, 2, 3}));
+  EXPECT_EQ(fired, (std::vector<size_t>{1, 2, 3}));
 }
 
 TEST_F(TimersTest, Run_BeforeTheTime_FiresNothing) {
@@ -43,7 +49,7 @@ TEST_F(TimersTest, Run_BeforeTheTime_FiresNothing) {
   timers.run(kStart + 5ms - 1ns);
   EXPECT_TRUE(fired.empty());
   timers.run(kStart + 6ms);
-  EXPECT_EQ(fired, (std::vector{1}));
+  EXPECT_EQ(fired, (std::vector<size_t>{1}));
   EXPECT_FALSE(one->armed());
 }
 
@@ -53,7 +59,7 @@ TEST_F(TimersTest, Arm_InThePast_FiresInTheNextRun) {
   EXPECT_LE(timers.next(), kStart);
   timers.run(kStart);
   timers.run(kStart + 1ms);
-  EXPECT_EQ(fired, (std::vector{1}));
+  EXPECT_EQ(fired, (std::vector<size_t>{1}));
 }
 
 TEST_F(TimersTest, Arm_Again_ForgetsTheFormerTime) {
@@ -63,7 +69,7 @@ TEST_F(TimersTest, Arm_Again_ForgetsTheFormerTime) {
   timers.run(kStart + 1min);
   EXPECT_TRUE(fired.empty());
   timers.run(kStart + 2h);
-  EXPECT_EQ(fired, (std::vector{1}));
+  EXPECT_EQ(fired, (std::vector<size_t>{1}));
 }
 
 TEST_F(TimersTest, Arm_Never_Cancels) {
@@ -83,32 +89,36 @@ TEST_F(TimersTest, Cancel_OneOfSeveralAtOneTime_LeavesTheOthers) {
   one->cancel();
   two.reset();
   timers.run(kStart + 6ms);
-  EXPECT_EQ(fired, (std::vector{3, 4}));
+  EXPECT_EQ(fired, (std::vector<size_t>{3, 4}));
 }
 
 TEST_F(TimersTest, Task_ThatArmsForThePast_FiresInTheSameRun) {
-  int left = 3;
-  std::optional<Timer> again;
-  again.emplace(timers, [&] {
-    if (--left > 0) again->arm(kStart);
-  });
-  again->arm(kStart + 5ms);
+  struct Again : Timer {
+    explicit Again(Timers& timers)
+        : Timer(timers, [this] {
+            if (--left > 0) arm(kStart);
+          }) {}
+    int left = 3;
+  } again(timers);
+  again.arm(kStart + 5ms);
   timers.run(kStart + 10ms);
-  EXPECT_EQ(left, 0);
+  EXPECT_EQ(again.left, 0);
 }
 
 TEST_F(TimersTest, Task_ThatArmsAtRegularTimes_CatchesUpInOneRun) {
-  std::optional<Timer> ticker;
-  TimePoint due = kStart;
-  ticker.emplace(timers, [&] {
-    fired.push_back(0);
-    due += 100ms;
-    ticker->arm(due);
-  });
-  ticker->arm(due);
+  struct Ticker : Timer {
+    explicit Ticker(Timers& timers)
+        : Timer(timers, [this] {
+            ++ticks;
+            arm(due += 100ms);
+          }) {}
+    TimePoint due = kStart;
+    int ticks = 0;
+  } ticker(timers);
+  ticker.arm(ticker.due);
   timers.run(kStart + 1s);
-  EXPECT_GE(fired.size(), 10U);
-  EXPECT_LE(fired.size(), 11U);
+  EXPECT_GE(ticker.ticks, 10);
+  EXPECT_LE(ticker.ticks, 11);
 }
 
 TEST_F(TimersTest, Task_ThatCancelsAnotherOfTheSameTime_KeepsItFromFiring) {
@@ -130,11 +140,11 @@ TEST_F(TimersTest, Run_JumpOfMonths_FiresAllThatIsDueInOrder) {
   month->arm(kStart + 24h * 30);
   soon->arm(kStart + 1ms);
   timers.run(kStart + 24h * 200);
-  EXPECT_EQ(fired, (std::vector{1, 2}));
+  EXPECT_EQ(fired, (std::vector<size_t>{1, 2}));
   timers.run(kStart + 24h * 366);
-  EXPECT_EQ(fired, (std::vector{1, 2, 3}));
+  EXPECT_EQ(fired, (std::vector<size_t>{1, 2, 3}));
   timers.run(kStart + 24h * 3651);
-  EXPECT_EQ(fired, (std::vector{1, 2, 3, 4}));
+  EXPECT_EQ(fired, (std::vector<size_t>{1, 2, 3, 4}));
 }
 
 TEST_F(TimersTest, Run_ClockThatStandsStillOrGoesBack_IsHarmless) {
@@ -144,7 +154,7 @@ TEST_F(TimersTest, Run_ClockThatStandsStillOrGoesBack_IsHarmless) {
   timers.run(TimePoint());
   EXPECT_TRUE(fired.empty());
   timers.run(kStart + 6ms);
-  EXPECT_EQ(fired, (std::vector{1}));
+  EXPECT_EQ(fired, (std::vector<size_t>{1}));
 }
 
 // Against a sorted map as the model: the same timers fire in the same run, none early, and next()
@@ -158,10 +168,9 @@ TEST(TimersProperty, RandomSteps_BehaveLikeASortedMap) {
     std::multimap<TimePoint, size_t> model;
     std::map<size_t, std::multimap<TimePoint, size_t>::iterator> armed;
     std::vector<size_t> fired;
-    std::list<Timer> all;
-    std::vector<Timer*> by_name;
+    std::vector<std::unique_ptr<NamedTimer>> by_name;
     for (size_t name = 0; name < 64; ++name) {
-      by_name.push_back(&all.emplace_back(timers, [&fired, name] { fired.push_back(name); }));
+      by_name.push_back(std::make_unique<NamedTimer>(timers, fired, name));
     }
     const auto forget = [&](size_t name) {
       if (const auto at = armed.find(name); at != armed.end()) {
