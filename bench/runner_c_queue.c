@@ -1,10 +1,10 @@
 /* lockc from C by its completion queue: one thread and very many locks.
  *
- *   work=queue    every worker acquires and releases its own key again and again, all at once
- *   work=hold     holds one key for each worker and lets the watchdog renew them; they are held
- * before "ready", so that what is counted from there on is renewal alone work=held     holds one
- * key for each worker; what memory grows by from "ready" to "done" is theirs work=waiting  every
- * worker waits for one key that another client holds; the same for waiters
+ * - work=queue: every worker acquires and releases its own key again and again, all at once.
+ * - work=hold: holds one key for each worker and lets the watchdog renew them. They are held before
+ *   "ready", so that what is counted from there on is renewal alone.
+ * - work=held: holds them from "ready" to "done", so what memory grows by is that of the locks.
+ * - work=waiting: every worker waits for one key that another client holds; the same for waiters.
  */
 #include <string.h>
 

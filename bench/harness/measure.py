@@ -23,6 +23,7 @@ class Run:
     acquisitions: list[Acquisition]
     before: ServerSample
     after: ServerSample
+    seconds: float
     cpu: float  # seconds, of the runners
     switches: int  # context switches of the runners, from their start on
     grown: int  # bytes of resident memory, of the runners
@@ -49,6 +50,8 @@ def measure(server: Server, workload: Workload, target: Target, folder: Path) ->
         }
     run = _play(server, workload, target, folder)
     found = {"foreign_cpu": run.foreign_cpu}
+    if workload.kind == "idle":
+        return found | {"cpu_percent": run.cpu / run.seconds * 100}
     return found | (
         _renewal(run, target) if workload.kind == "renewal" else _locking(run, workload, target)
     )
@@ -79,7 +82,8 @@ def _play(server: Server, workload: Workload, target: Target, folder: Path, **mo
         for runner in runners:
             runner.wait_for("done", float(load["seconds"]) + 30)
         after = server.sample()
-        foreign = (foreign_cpu(ours) - foreign) / (time.monotonic() - began)
+        seconds = time.monotonic() - began
+        foreign = (foreign_cpu(ours) - foreign) / seconds
         grown = sum(runner.resident_bytes() for runner in runners) - resident
         cpu = sum(runner.cpu() for runner in runners) - cpu
         for runner in runners:
@@ -88,7 +92,16 @@ def _play(server: Server, workload: Workload, target: Target, folder: Path, **mo
         for runner in runners:
             runner.kill()
     acquisitions = [one for runner in runners for one in runner.acquisitions()]
-    return Run(acquisitions, before, after, cpu, _switches() - switches, grown, max(0.0, foreign))
+    return Run(
+        acquisitions,
+        before,
+        after,
+        seconds,
+        cpu,
+        _switches() - switches,
+        grown,
+        max(0.0, foreign),
+    )
 
 
 def _switches() -> int:

@@ -27,7 +27,7 @@ class Target:
 @dataclass(frozen=True)
 class Workload:
     name: str
-    kind: str  # latency, contention, renewal or memory: which figures there are
+    kind: str  # latency, contention, renewal, idle or memory: which figures there are
     compare: str  # the figure whose ratio is taken
     ratios: dict[str, str]  # name of a ratio -> the target it is to
     report: list[str]  # figures in the table and in the lines
