@@ -82,6 +82,10 @@ fuzz: ## FUZZ_SECONDS=n (20) of any bytes for each fuzz target, or for FUZZ=name
 	@$(call cmake,fuzz)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz.sh $(FUZZ)
 
+instructions: build ## count the instructions of an uncontended pair; RECORD=1 keeps the number
+	@tools/setup.sh test
+	@$(VENV)/bin/python tests/instructions/counting.py $(if $(RECORD),--record)
+
 model: ## search the protocol's states for a way to break it
 	$(call need,c++)
 	@tests/model/run.sh
@@ -136,5 +140,5 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 clean: ## delete build/
 	rm -rf build
 
-.PHONY: help setup build python go demo test stress test-asan test-tsan sim fuzz model bench bench-quick bench-plots \
+.PHONY: help setup build python go demo test stress test-asan test-tsan sim fuzz instructions model bench bench-quick bench-plots \
   lint tidy format abi docs install clean

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 declare -A packages=(
   [build]="g++ cmake make pkg-config libhiredis-dev nlohmann-json3-dev"
   [bindings]="golang-go python3-dev python3-venv redis-server"
-  [test]="libcmocka-dev libgmock-dev libgtest-dev liblua5.1-0-dev postgresql zsh"
+  [test]="libcmocka-dev libgmock-dev libgtest-dev liblua5.1-0-dev postgresql valgrind zsh"
   [fuzz]="clang-14 libclang-rt-14-dev"
   [bench]="libbenchmark-dev"
   [rivals]="default-jdk-headless maven nodejs npm"

@@ -1,0 +1,6 @@
+"""How the tests here find the counting, which finds the rest."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
