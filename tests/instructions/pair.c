@@ -6,7 +6,7 @@
 #include <valgrind/callgrind.h>
 
 enum { WARM_UP = 100 };
-static const char key[] = "instructions";
+static const char key[] = "a key of usual length: order:4711";
 
 static void check(lockc_status status, const lockc_error *error) {
   if (status == LOCKC_OK) return;

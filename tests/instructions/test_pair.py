@@ -8,7 +8,7 @@ import counting
 import pytest
 from counting import MARGIN, PROFILE, Count
 
-RECORD = "`make instructions RECORD=1` records it"
+RECORD = "`make instructions RECORD=1` records the number"
 
 
 def test_an_uncontended_pair_takes_no_more_instructions_than_recorded() -> None:
@@ -19,11 +19,11 @@ def test_an_uncontended_pair_takes_no_more_instructions_than_recorded() -> None:
     change = instructions / recorded.instructions - 1
     what = (
         f"a pair takes {instructions} instructions, recorded are {recorded.instructions} "
-        f"({change:+.1%}; the margin is {MARGIN:.0%})"
+        f"({change:+.1%}; the margin is {MARGIN:.1%})"
     )
-    if (made_by := counting.compiler()) != recorded.compiler:
-        pytest.skip(f"{what}, but those of {recorded.compiler}; this is {made_by}")
+    if (made_by := counting.made_by()) != recorded.made_by:
+        pytest.skip(f"{what}, but those of {recorded.made_by}; this is {made_by}")
     advice = f"`callgrind_annotate {PROFILE}` tells what takes them; if they are worth it, {RECORD}"
     assert instructions <= recorded.limit, f"{what}; {advice}"
     if change < -MARGIN:
-        warnings.warn(f"{what}; {RECORD}, so that it stays so", stacklevel=1)
+        warnings.warn(f"{what}; {RECORD}, so that it lasts", stacklevel=1)
