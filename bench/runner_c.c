@@ -3,6 +3,7 @@
  *   work=threads  one blocking thread for each worker (the default); other works: runner_c_queue.c
  *   fenced=0      efficiency locks, without a token
  *   fair=1        strictly first come, first served over all processes
+ *   nowait=1      releases that don't wait for their answers
  */
 #include "runner_c.h"
 
@@ -13,6 +14,7 @@ enum { GRACE_MS = 10000 }; /* who waits when the time is over still gets its tur
 
 static lockc_client *client;
 static lockc_acquire_options how = {.struct_size = sizeof how};
+static lockc_status (*give_back)(lockc_lock *lock, lockc_error **err) = lockc_lock_release;
 
 static bool acquire(struct worker *worker) {
   lockc_acquire_options options = how;
@@ -28,7 +30,7 @@ static bool acquire(struct worker *worker) {
 
 static void release(struct worker *worker) {
   lockc_error *error;
-  check(lockc_lock_release(worker->state, &error), error, "release");
+  check(give_back(worker->state, &error), error, "release");
   lockc_lock_free(worker->state);
 }
 
@@ -57,6 +59,7 @@ int main(int argc, char **argv) {
   load_open(&load, argc, argv);
   if (load_number(&load, "fenced", 1) == 0) how.flags |= LOCKC_UNFENCED;
   if (load_number(&load, "fair", 0) == 1) how.kind = LOCKC_FAIR;
+  if (load_number(&load, "nowait", 0) == 1) give_back = lockc_lock_release_nowait;
 
   client = open_client(&load);
   const char *work = load_text(&load, "work", "threads");

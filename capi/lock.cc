@@ -67,10 +67,19 @@ lockc_status lockc_lock_release(lockc_lock* lock, lockc_error** err) {
   });
 }
 
+lockc_status lockc_lock_release_nowait(lockc_lock* lock, lockc_error** err) {
+  return guard(err, [&]() -> Error {
+    if (Error error = unusable(lock); error.status != Status::kOk) return error;
+    return lock->client()->release_nowait(lock->grant());
+  });
+}
+
 void lockc_lock_free(lockc_lock* lock) {
   if (lock == nullptr) return;
   guard([&] {
-    if (unusable(lock).status == Status::kOk) lock->client()->release(lock->grant(), lockc::Owed());
+    if (unusable(lock).status == Status::kOk && !lock->grant()->is_given_back()) {
+      lock->client()->release(lock->grant(), lockc::Owed());
+    }
   });
   delete lock;
 }

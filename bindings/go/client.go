@@ -148,6 +148,18 @@ func (c *Client) release(handle uintptr, key string) (answer raw.Answer, err err
 	return answer, answered(&answer, key)
 }
 
+// releaseNowait gives a grant back and ends its handle, without an answer.
+func (c *Client) releaseNowait(handle uintptr, key string) error {
+	if err := c.enter(key); err != nil {
+		raw.LockFree(handle)
+		return err
+	}
+	defer c.leave()
+	var answer raw.Answer
+	raw.ReleaseNowait(handle, &answer)
+	return answered(&answer, key)
+}
+
 // queueRelease is release without a thread that waits. It leaves the core as soon as it has asked.
 func (c *Client) queueRelease(handle uintptr) (answer raw.Answer) {
 	op := c.poller.begin(nil)

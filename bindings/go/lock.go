@@ -136,10 +136,7 @@ func (l *Lock) startExtend(ttl time.Duration) (op operation, answer *raw.Answer,
 // ErrUnreachable or ErrUncertain the lock isn't held any more and is given back as soon as the server
 // answers; Release may be called again to learn the end.
 func (l *Lock) Release() error {
-	l.mu.Lock()
-	handle := l.handle
-	l.handle, l.released = 0, true
-	l.mu.Unlock()
+	handle := l.take()
 	if handle == 0 {
 		return failure(ErrNotHeld, l.key)
 	}
@@ -159,6 +156,32 @@ func (l *Lock) Release() error {
 	return err
 }
 
+// ReleaseNowait gives the lock back without waiting for the server's answer; where none comes, lockc
+// goes on giving it back. ErrLost says that the lock is known to be lost. Where only the answer tells
+// that, Lost is closed and Err says so then, as long as the Lock is in use. Any Release behind it
+// answers ErrNotHeld.
+func (l *Lock) ReleaseNowait() error {
+	handle := l.take()
+	if handle == 0 {
+		return failure(ErrNotHeld, l.key)
+	}
+	l.lease.end()
+	err := l.client.releaseNowait(handle, l.key)
+	if errors.Is(err, ErrLost) {
+		l.lease.lose()
+	}
+	return err
+}
+
+// take returns the handle to whoever gives it back; 0 for all but the first.
+func (l *Lock) take() uintptr {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	handle := l.handle
+	l.handle, l.released = 0, true
+	return handle
+}
+
 // settle releases the lock and joins its end with the result of the work that was done under it.
 func (l *Lock) settle(result error) error {
 	err := l.Release()
@@ -174,9 +197,12 @@ func (l *Lock) settle(result error) error {
 	return result
 }
 
-// drop gives back a lock that was collected before it was released.
+// drop gives back a lock that was collected before it was released. Behind a ReleaseNowait it ends
+// the wait for a loss.
 func (l *Lock) drop() {
 	l.client.poller.forget(l.tag)
 	l.lease.end()
-	raw.LockFree(l.handle)
+	if l.handle != 0 {
+		raw.LockFree(l.handle)
+	}
 }

@@ -130,6 +130,7 @@ var _ = [1]struct{}{}[unsafe.Sizeof(Answer{})-C.sizeof_lockc_go_answer]
 %rename(QueueRelease) lockc_go_queue_release;
 %rename(QueuePoll) lockc_go_queue_poll;
 %rename(Release) lockc_go_release;
+%rename(ReleaseNowait) lockc_go_release_nowait;
 %rename(ErrorTake) lockc_go_error_take;
 %rename(TextSize) lockc_go_text_size;
 %rename(TextTake) lockc_go_text_take;

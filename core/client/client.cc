@@ -136,6 +136,13 @@ Error Client::release(const std::shared_ptr<Grant>& grant) {
                   [&](Owed owed) { registry_.release(grant, std::move(owed)); });
 }
 
+Error Client::release_nowait(const std::shared_ptr<Grant>& grant) {
+  if (is_closed()) return closed_error();
+  Status known = Status::kNoMemory;
+  runner_.send([&] { known = registry_.release_nowait(grant); });
+  return {known, {}};
+}
+
 Error Client::connect(Millis timeout) {
   std::optional<TimeLimit> limit;
   Error late{Status::kUnreachable,

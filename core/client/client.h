@@ -39,6 +39,8 @@ class Client {
   Completion acquire(AcquireRequest request);
   Error extend(const std::shared_ptr<Grant>& grant, Ttl ttl);
   Error release(const std::shared_ptr<Grant>& grant);
+  // Sends the release and does not wait.
+  Error release_nowait(const std::shared_ptr<Grant>& grant);
   Result<std::string> inspect(const Key& key);
   Result<Record> read(const Key& key);
   Result<uint64_t> write(const Key& key, RecordWrite write);

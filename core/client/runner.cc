@@ -144,6 +144,32 @@ void Runner::wake_for_timers() {
   }
 }
 
+// Never blocks: what the socket has no room for is left to the loop.
+void Runner::send(FunctionRef<void()> task) {
+  Lock lock = enter();
+  Connection::Unsent unsent;
+  std::shared_ptr<Connection> carrier;
+  attempt([&] {
+    loop_.begin_turn();
+    node_.forget_latest();
+    task();
+    loop_.run_deferred();
+    carrier = node_.latest();
+    if (carrier != nullptr) {
+      carrier->leave_last();
+      unsent = carrier->take_unsent();
+    }
+    loop_.flush();
+    wake_for_timers();
+  });
+  leave(std::move(lock));
+  if (unsent.socket == nullptr) return;
+  const std::string_view bytes = unsent.bytes;
+  const size_t written = unsent.socket->write_now(bytes);
+  if (written == bytes.size() && carrier->wrote_all(true)) return;
+  inside([&] { carrier->wrote_but(bytes.substr(written)); });
+}
+
 void Runner::call(Slot& slot, FunctionRef<void()> submit) {
   Lead lead = begin(slot, submit, false);
   for (;;) {
@@ -184,7 +210,7 @@ Lead Runner::begin(Slot& slot, FunctionRef<void()> submit, bool once) {
     if (carrier != nullptr) {
       slot.carrier = carrier;
       unsent = carrier->take_unsent();
-      if (!once || carrier->outstanding() == 1) {
+      if (!once || carrier->awaited() == 1) {
         lead = {carrier, carrier->borrow(), read_limit(slot), false};
       }
     }

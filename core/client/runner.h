@@ -41,6 +41,11 @@ class Runner {
   // Runs task inside the loop, in a turn of its own. Any thread but the background's.
   void inside(FunctionRef<void()> task);
 
+  // Runs task inside the loop, and writes the request that it makes outside, without blocking.
+  // Nobody waits for the answer: it is read by the next caller on that connection, or by the
+  // background thread.
+  void send(FunctionRef<void()> task);
+
   // Runs submit inside the loop, which hands the answer to slot sooner or later, and blocks until
   // then. Any thread but the background's.
   void call(Slot& slot, FunctionRef<void()> submit);

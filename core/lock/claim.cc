@@ -26,7 +26,7 @@ Owner Claim::owner() const { return {*client(), seq_, terms_.ttl, terms_.block};
 
 Named Claim::named() {
   if (route_ == nullptr) route_ = std::make_shared<Route>();
-  return {key_, owner(), route_};
+  return {key_, owner(), route_, asking_ == nullptr ? nullptr : asking_->follows};
 }
 
 void Claim::on_timer() {

@@ -48,7 +48,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   Owner owner() const;
   const Terms& terms() const { return terms_; }
   State state() const { return state_; }
-  // An acquire of it is unanswered.
+  // An acquire or release of it is unanswered.
   bool awaits_answer() const { return route_ != nullptr && route_->unanswered > 0; }
   // Held, and provably so at this turn.
   bool valid() const;
@@ -60,6 +60,8 @@ class Claim final : public std::enable_shared_from_this<Claim> {
 
   // ---- asking
   void ask();
+  // Asks behind the release of `previous`, of the same key, as long as that is unanswered.
+  void follow(const Claim& previous) { asking_->follows = previous.route_; }
   // Begins as the second value of a requeue of `previous`, whose release owes an answer.
   void ask_by_requeue(Claim& previous, Owed owed, std::shared_ptr<Grant> released);
   void on_message(uint64_t first, uint32_t count);
@@ -152,6 +154,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
     // A grant message that overtook the answer to the poll before it, on the other connection.
     std::optional<std::pair<uint64_t, uint32_t>> early;
     Backoff backoff;
+    std::shared_ptr<Route> follows;
   };
   std::unique_ptr<Asking> asking_;  // kAsking
 

@@ -60,7 +60,7 @@ void Claim::ask_by_requeue(Claim& previous, Owed owed, std::shared_ptr<Grant> re
                owed = std::make_shared<Owed>(std::move(owed)), released = std::move(released),
                sent](const Result<RequeueAnswer>& answer) mutable {
     if (answer) {
-      old->closing_->owed.push_back(std::move(*owed));
+      old->also_tell(std::move(*owed));
       old->closing_->released = std::move(released);
       old->on_released(answer->ours);
       self->on_answer(sent, answer->next);

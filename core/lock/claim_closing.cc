@@ -23,7 +23,8 @@ void Claim::begin_closing() {
 void Claim::close(Owed owed, std::shared_ptr<Grant> released) {
   const TimePoint now = registry_.loop_.now();
   begin_closing();
-  if (owed) closing_->owed.push_back(std::move(owed));
+  if (!owed) registry_.left_.insert_or_assign(key_.text(), this);
+  also_tell(std::move(owed));
   if (released) closing_->released = std::move(released);
   closing_->close_by = now + std::max(terms_.ttl.millis(), window());
   send_release();
@@ -33,7 +34,9 @@ void Claim::close_at_once() {
   if (state_ == State::kClosing && timer_.armed()) send_release();
 }
 
-void Claim::also_tell(Owed owed) { closing_->owed.push_back(std::move(owed)); }
+void Claim::also_tell(Owed owed) {
+  if (owed) closing_->owed.push_back(std::move(owed));
+}
 
 void Claim::send_release() {
   timer_.cancel();
@@ -51,7 +54,7 @@ void Claim::on_released(const Result<bool>& ours) {
   if (ours) {
     // Only the first release, sent while the lease was proven, can show that it was lost before.
     const bool lost = !*ours && closing_->sends == 1 && closing_->closed_valid;
-    if (lost && closing_->released != nullptr) closing_->released->loss_ = LossReason::kTaken;
+    if (lost && closing_->released != nullptr) closing_->released->lose_behind();
     tell_released(Error{lost ? Status::kLost : Status::kOk, {}}, true);
     return finish();
   }
@@ -77,7 +80,8 @@ void Claim::tell_released(const Error& outcome, bool final) {
   if (!final && told) closing_->told_unknown = true;
   if (closing_->released != nullptr && final) {
     closing_->released->state_ = Grant::State::kReleased;
-    closing_->released->end_untold_ = closing_->told_unknown && !told;
+    bool& untold = closing_->released->end_untold_;
+    untold = (untold || closing_->told_unknown) && !told;
   }
   for (Owed& one : owed) one.tell(about(key_, outcome));
 }

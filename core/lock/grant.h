@@ -35,11 +35,21 @@ class Grant {
     return until > now ? until - now : Duration::zero();
   }
   LossReason loss() const { return loss_.load(std::memory_order_acquire); }
+  // Its release has begun, or is over, and nothing is known of a loss.
+  bool is_given_back() const {
+    return ended_.load(std::memory_order_acquire) && loss() == LossReason::kNone;
+  }
 
  private:
   friend class Claim;
   friend class Registry;
   enum class State : uint8_t { kHeld, kReleasing, kReleased };
+
+  // The answer to its release says that it was lost before.
+  void lose_behind() {
+    loss_.store(LossReason::kTaken, std::memory_order_release);
+    news_.tell(Status::kLost);
+  }
 
   const FencingToken token_;
   std::atomic<TimePoint> valid_until_;
@@ -54,10 +64,10 @@ class Grant {
 
   // Inside the loop only:
   State state_ = State::kHeld;
-  bool end_untold_ = false;  // given back since a caller was told that this is not known
+  bool end_untold_ = false;  // given back behind a caller, who may ask once how it ended
   std::weak_ptr<Claim> claim_;
   TimePoint hold_until_ = kNever;  // max_hold
-  Owed news_;                      // of its loss
+  Owed news_;                      // of its loss; also behind a release that nobody waits for
 };
 
 }  // namespace lockc

@@ -88,6 +88,8 @@ Claim::Terms Registry::terms_of(const AcquireRequest& request) const {
 std::shared_ptr<Claim> Registry::make_claim(const std::shared_ptr<Waiter>& waiter, Entry* entry) {
   const uint64_t seq = next_seq_++;
   auto claim = std::make_shared<Claim>(*this, seq, waiter->request.key, terms_of(waiter->request));
+  const auto left = left_.find(claim->key().text());
+  if (left != left_.end()) claim->follow(*left->second);
   claim->seat = waiter;
   claim->entry = entry;
   waiter->claim = claim;
@@ -213,6 +215,8 @@ void Registry::on_done(Claim& claim) {
   Entry* entry = claim.entry;
   detach(claim);
   if (entry != nullptr) seat_next(claim.key(), *entry);
+  const auto left = left_.find(claim.key().text());
+  if (left != left_.end() && left->second == &claim) left_.erase(left);
   const auto found = others_.find(claim.seq());
   if (found == others_.end()) return;
   loop_.bury(found->second);
@@ -242,11 +246,26 @@ void Registry::release(const std::shared_ptr<Grant>& grant, Owed owed) {
   }
   if (grant->state_ != Grant::State::kHeld) {
     const bool untold = std::exchange(grant->end_untold_, false);
-    return owed.tell(untold ? Status::kOk : Status::kNotHeld);
+    const bool lost = grant->loss() != LossReason::kNone;
+    return owed.tell(!untold ? Status::kNotHeld : lost ? Status::kLost : Status::kOk);
   }
   if (claim != nullptr) claim->check_lease();
-  grant->ended_.store(true, std::memory_order_release);
   grant->news_.waive();
+  let_go(grant, std::move(owed));
+}
+
+Status Registry::release_nowait(const std::shared_ptr<Grant>& grant) {
+  if (grant->state_ != Grant::State::kHeld) return Status::kNotHeld;
+  if (const auto claim = grant->claim_.lock()) claim->check_lease();
+  const bool lost = grant->loss() != LossReason::kNone;
+  grant->end_untold_ = !lost;
+  let_go(grant, Owed());
+  return lost ? Status::kLost : Status::kOk;
+}
+
+void Registry::let_go(const std::shared_ptr<Grant>& grant, Owed owed) {
+  const auto claim = grant->claim_.lock();
+  grant->ended_.store(true, std::memory_order_release);
   grant->state_ = Grant::State::kReleased;
   const bool last = claim != nullptr && claim->let_go(*grant);
   if (last && claim->reentrant != 0) forget_owner(*claim);
@@ -343,6 +362,7 @@ void Registry::abandon() noexcept {
   }
   for (const auto& [seq, claim] : others_) end_claim(*claim);
   waiters_ = 0;
+  left_.clear();
   reentrant_.clear();
   entries_.clear();
   others_.clear();

@@ -65,6 +65,9 @@ class Registry {
   void cancel(const std::shared_ptr<Waiter>& waiter, Error why);
   void extend(const std::shared_ptr<Grant>& grant, Ttl ttl, Owed owed);
   void release(const std::shared_ptr<Grant>& grant, Owed owed);
+  // The same for a caller that waits for no answer: it gets what is known at once, kLost or
+  // kNotHeld, else kOk. A loss that only the server knows of is told as news of the grant.
+  Status release_nowait(const std::shared_ptr<Grant>& grant);
 
   // Ends all waits with kClosed and gives back all that is held; then idle() once nothing is owed
   // any more.
@@ -99,6 +102,7 @@ class Registry {
   void detach(Claim& claim);
   void forget_if_unused(const Key& key);
   void on_deadline(Waiter& waiter);
+  void let_go(const std::shared_ptr<Grant>& grant, Owed owed);
   void forget_owner(const Claim& claim);
   void pass_on(Claim& claim, const std::shared_ptr<Grant>& released, Owed owed);
 
@@ -125,6 +129,9 @@ class Registry {
   // are lost and those that are being given back.
   std::unordered_map<uint64_t, std::shared_ptr<Claim>> others_;
   std::map<std::pair<std::string, uint64_t>, std::weak_ptr<Claim>> reentrant_;
+  // By key, the last claim that closes with nobody waiting for its end: whoever let it go may ask
+  // for the key again at once.
+  std::unordered_map<std::string, Claim*> left_;
 };
 
 }  // namespace lockc

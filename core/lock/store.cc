@@ -75,7 +75,7 @@ void Store::acquire(const Named& named, bool wait, const std::string& ticket,
   const KeyNames names(named.key);
   const std::array<std::string_view, 4> arguments = {named.owner.text(), wait ? "1" : "0", ticket,
                                                      retention_};
-  node_.run(scripts::acquire, names.all(), arguments, {named.route, named.route},
+  node_.run(scripts::acquire, names.all(), arguments, {named.route, named.route, named.follows},
             reading<AcquireAnswer>(
                 [tokens = named.owner.tokens()](View reply) {
                   return read_acquire(reply, tokens, scripts::acquire);
@@ -88,7 +88,7 @@ void Store::set(const Named& named, Ttl ttl, Then<bool> then) {
   const std::array<std::string_view, 6> request = {
       "SET", named.key.text(), named.owner.text(), "NX", "PX", ms};
   node_.command(
-      request, {named.route, named.route},
+      request, {named.route, named.route, named.follows},
       reading<bool>([](View r) { return Result<bool>(r.text() == "OK"); }, std::move(then)));
 }
 
@@ -98,14 +98,14 @@ void Store::release(const Named& named, Then<bool> then) {
   const auto read = [](View reply) {
     return read_flag(reply.type() == View::Type::kInteger ? reply : reply[0], scripts::release);
   };
-  node_.run(scripts::release, names.all(), arguments, {named.route, nullptr},
+  node_.run(scripts::release, names.all(), arguments, {named.route, named.route},
             reading<bool>(read, std::move(then)));
 }
 
 void Store::drop(const Named& named, Then<bool> then) {
   const std::array<std::string_view, 1> keys = {named.key.text()};
   const std::array<std::string_view, 1> arguments = {named.owner.text()};
-  node_.run(scripts::drop, keys, arguments, {named.route, nullptr},
+  node_.run(scripts::drop, keys, arguments, {named.route, named.route},
             reading<bool>([](View r) { return read_flag(r, scripts::drop); }, std::move(then)));
 }
 

@@ -19,6 +19,7 @@ struct Named {
   const Key& key;
   const Owner owner;
   std::shared_ptr<Route> route;
+  std::shared_ptr<Route> follows = nullptr;  // of the value before it at the key
 };
 
 struct AcquireAnswer {

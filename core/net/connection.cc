@@ -118,6 +118,19 @@ void Connection::write_failed() {
   if (!closed_) close({Status::kUncertain, "the connection is broken"});
 }
 
+void Connection::wrote_but(std::string_view rest) {
+  writer_ = Writer::kNone;
+  if (closed_) return;
+  out_begins_at_ -= rest.size();
+  out_.insert(0, rest);
+  mark_dirty();
+}
+
+void Connection::leave_last() {
+  if (pending_.empty() || std::exchange(pending_.back().left, true)) return;
+  ++left_;
+}
+
 void Connection::check_time() {
   if (!ready_) {
     if (loop_.now() < opened_by_) {
@@ -163,6 +176,7 @@ void Connection::take(resp::View reply) {
     return close({Status::kServer, "the server sent a reply that nothing asked for"});
   }
   const OnReply on_reply = std::move(pending_.front().on_reply);
+  if (pending_.front().left) --left_;
   pending_.pop_front();
   on_reply(reply);
 }
@@ -178,6 +192,7 @@ void Connection::close(const Error& why) {
   closed_ = true;
   timer_.cancel();
   const std::string text = name_ + ": " + why.message;
+  left_ = 0;
   for (auto& request : std::exchange(pending_, {})) {
     const bool untouched = request.begins_at >= out_begins_at_;
     request.on_reply(Error{untouched ? Status::kUnreachable : Status::kUncertain, text});
@@ -194,6 +209,7 @@ void Connection::close(const Error& why) {
 void Connection::abandon() noexcept {
   closed_ = true;
   timer_.cancel();
+  left_ = 0;
   pending_.clear();
   held_.clear();
   stream_.reset();

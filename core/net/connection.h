@@ -70,10 +70,16 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   bool wrote_all(bool succeeded);
   Unsent wrote();
   void write_failed();
+  // ... or it did not wait: the loop writes the rest. Inside.
+  void wrote_but(std::string_view rest);
 
   bool is_ready() const { return ready_ && !closed_; }
   bool is_closed() const { return closed_; }
   size_t outstanding() const { return pending_.size() + held_.size(); }
+  // Nobody waits for the answer to the last request.
+  void leave_last();
+  // Requests whose answer somebody waits for.
+  size_t awaited() const { return outstanding() - left_; }
 
   // For a caller that reads the replies by itself; nullptr: it cannot, or another one does.
   std::shared_ptr<Socket> borrow();
@@ -88,6 +94,7 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
     OnReply on_reply;
     TimePoint sent;
     uint64_t begins_at;  // its first byte's place in the stream
+    bool left = false;   // nobody waits for its answer
   };
 
   Connection(Loop& loop, const Settings& settings, Events events);
@@ -114,6 +121,7 @@ class Connection final : public StreamEvents, public std::enable_shared_from_thi
   std::string out_;             // formatted, not yet taken by the stream
   uint64_t out_begins_at_ = 0;  // place in the stream of out_'s first byte
   std::deque<Pending> pending_;
+  size_t left_ = 0;  // of these
   struct Held {
     uint64_t number;
     std::string request;

@@ -43,4 +43,9 @@ bool Socket::write(std::string_view bytes) const {
   return true;
 }
 
+size_t Socket::write_now(std::string_view bytes) const {
+  const ssize_t put = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  return put < 0 ? 0 : static_cast<size_t>(put);
+}
+
 }  // namespace lockc

@@ -28,6 +28,9 @@ class Socket {
   long read(char* buffer, size_t size, Duration wait) const;
   // Blocks until all is written; false: the connection is broken.
   bool write(std::string_view bytes) const;
+  // Returns how many went without blocking. A broken connection takes none; the next read tells
+  // why.
+  size_t write_now(std::string_view bytes) const;
 
  private:
   const int fd_;

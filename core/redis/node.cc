@@ -43,7 +43,7 @@ void Node::run(const Script& script, Texts keys, Texts arguments, const Order& o
   request.push_back(key_count);
   request.insert(request.end(), keys.begin(), keys.end());
   request.insert(request.end(), arguments.begin(), arguments.end());
-  const bool in_order = order.behind != nullptr || order.grants != nullptr;
+  const bool in_order = order.behind != nullptr || order.before != nullptr;
   if (by_digest && !in_order) on_reply = or_by_text(script, keys, arguments, std::move(on_reply));
   send(request, &script, order, std::move(on_reply));
 }
@@ -66,7 +66,7 @@ void Node::command(Texts request, const Order& order, OnReply on_reply) {
 }
 
 void Node::send(Texts request, const Script* script, const Order& order, OnReply on_reply) {
-  Link* link = pick(order.behind.get());
+  Link* link = pick(order);
   if (link == nullptr) return fail_later(std::move(on_reply));
   latest_ = link->connection;
   Connection& connection = *link->connection;
@@ -77,21 +77,21 @@ void Node::send(Texts request, const Script* script, const Order& order, OnReply
                       [](const Result<resp::View>&) {});
     }
   }
-  if (order.grants != nullptr) {
-    order.grants->link = link->serial;
-    ++order.grants->unanswered;
+  if (order.before != nullptr) {
+    order.before->link = link->serial;
+    ++order.before->unanswered;
   }
   auto settle = [this, script, order, serial = link->serial,
                  on_reply = std::move(on_reply)](const Result<resp::View>& reply) {
-    if (order.grants != nullptr) --order.grants->unanswered;
+    if (order.before != nullptr) --order.before->unanswered;
     if (!reply) {
       // Known by now, though perhaps not when the request was made.
       const Link* broken = find(serial);
       const std::string client_id = broken == nullptr ? std::string() : broken->client_id;
       if (reply.error().status == Status::kUncertain && !client_id.empty()) {
         if (order.behind != nullptr) order.behind->unfinished.push_back(client_id);
-        if (order.grants != nullptr && order.grants != order.behind) {
-          order.grants->unfinished.push_back(client_id);
+        if (order.before != nullptr && order.before != order.behind) {
+          order.before->unfinished.push_back(client_id);
         }
       }
       return on_reply(reply.error());
@@ -107,7 +107,7 @@ void Node::send(Texts request, const Script* script, const Order& order, OnReply
   };
   const uint64_t number = connection.send(request, std::move(settle));
   // What names another value, too, must not be taken back: it owes that one an answer.
-  if (order.grants != nullptr) order.grants->last = order.grants == order.behind ? number : 0;
+  if (order.before != nullptr) order.before->last = order.before == order.behind ? number : 0;
 }
 
 bool Node::withdraw(Route& route) {
@@ -126,7 +126,7 @@ void Node::connect(std::function<void(Result<std::monostate>)> done) {
   const bool ready = std::ranges::any_of(links_, [](auto& l) { return l->connection->is_ready(); });
   if (ready) {
     loop_.defer([this] { tell_connected(std::monostate{}); });
-  } else if (pick(nullptr) == nullptr) {
+  } else if (pick({}) == nullptr) {
     loop_.defer([this] { tell_connected(down_reason_); });
   }
 }
@@ -154,13 +154,18 @@ Node::Link* Node::find(uint64_t serial) {
   return at == links_.end() ? nullptr : at->get();
 }
 
+// Where the unanswered requests of a route are; nullptr: it has none that still count.
+Node::Link* Node::link_of(const Route* route) {
+  if (route == nullptr || route->unanswered == 0) return nullptr;
+  Link* link = find(route->link);
+  return link == nullptr || link->connection->is_closed() ? nullptr : link;
+}
+
 // One connection carries any number of pipelined requests; only callers that read for themselves
 // keep others from sharing one well, so only these make the client open more.
-Node::Link* Node::pick(const Route* route) {
-  if (route != nullptr && route->unanswered > 0) {
-    Link* link = find(route->link);
-    if (link != nullptr && !link->connection->is_closed()) return link;
-  }
+Node::Link* Node::pick(const Order& order) {
+  if (Link* link = link_of(order.behind.get())) return link;
+  if (Link* link = link_of(order.follows.get())) return link;
   Link* best = nullptr;
   Link* connecting = nullptr;
   for (const auto& link : links_) {

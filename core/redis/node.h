@@ -19,10 +19,10 @@ namespace lockc {
 
 // Where requests that name one owner value must go (protocol, client rule 2): while one that may
 // grant it is unanswered, behind it on its connection. Shared by the claim and its requests under
-// way.
+// way. A release counts, too, for the sake of who asks for the key next.
 struct Route {
   uint64_t link = 0;                    // the connection of the unanswered requests
-  unsigned unanswered = 0;              // of those that may grant
+  unsigned unanswered = 0;              // of those that may grant, or end, the value
   uint64_t last = 0;                    // the number of the last of these there
   std::vector<std::string> unfinished;  // CLIENT IDs of broken connections that may still act
 };
@@ -51,7 +51,8 @@ class Node {
   struct Order {
     std::shared_ptr<Route> behind =
         nullptr;  // of the value it names; nullptr: any connection serves
-    std::shared_ptr<Route> grants = nullptr;  // of the value it may grant, if it may
+    std::shared_ptr<Route> before = nullptr;   // of the value it may grant, or ends
+    std::shared_ptr<Route> follows = nullptr;  // of another value, which it must not overtake
   };
   // Runs a script, by its digest once the server knows it. on_reply gets the answer, or an Error:
   // the server's refusal by reply_error(), kUnreachable (not sent) or kUncertain (sent, no answer).
@@ -84,7 +85,8 @@ class Node {
 
   OnReply or_by_text(const Script& script, Texts keys, Texts arguments, OnReply on_reply);
   void send(Texts request, const Script* script, const Order& order, OnReply on_reply);
-  Link* pick(const Route* route);
+  Link* pick(const Order& order);
+  Link* link_of(const Route* route);
   Link& open_link();
   void link_ready(uint64_t serial, ServerIdentity server);
   void link_closed(uint64_t serial, const Error& why);

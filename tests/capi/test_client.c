@@ -163,6 +163,7 @@ static void close_releases_what_is_held(void **state) {
   assert_status(lockc_lock_extend(lock, 1000, &err), LOCKC_E_CLOSED);
   assert_error(err, LOCKC_E_CLOSED, "");
   assert_status(lockc_lock_release(lock, NULL), LOCKC_E_CLOSED);
+  assert_status(lockc_lock_release_nowait(lock, NULL), LOCKC_E_CLOSED);
   lockc_lock_free(lock);
 }
 

@@ -102,6 +102,7 @@ static int look_at_the_grant(struct before *before) {
   expect(lockc_lock_release(before->lock, &err) == LOCKC_E_FORKED);
   expect(lockc_error_status(err) == LOCKC_E_FORKED);
   lockc_error_free(err);
+  expect(lockc_lock_release_nowait(before->lock, NULL) == LOCKC_E_FORKED);
   expect(lockc_lock_extend(before->lock, 60000, NULL) == LOCKC_E_FORKED);
   lockc_lock_free(before->lock);
   return 0;

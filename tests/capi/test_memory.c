@@ -147,6 +147,10 @@ static void ask_for_the_owner(struct scene *scene) {
   assert_int_equal(strncmp(lockc_lock_owner(scene->lock), "lc1:", 4), 0);
 }
 
+static void release_nowait(struct scene *scene) {
+  assert_plausible(lockc_lock_release_nowait(scene->lock, NULL));
+}
+
 static void free_lock(struct scene *scene) {
   lockc_lock_free(scene->lock);
   scene->lock = NULL;
@@ -224,6 +228,7 @@ memory_test(first_acquire, NULL, acquire_waiting);
 memory_test(acquire_behind_another_holder, let_another_hold_briefly, acquire_waiting);
 memory_test(extend_and_release_of_a_lock, hold, extend_and_release);
 memory_test(asking_for_the_owner, hold, ask_for_the_owner);
+memory_test(release_without_waiting, hold, release_nowait);
 memory_test(freeing_a_held_lock, hold, free_lock);
 memory_test(inspecting, hold, inspect);
 memory_test(opening_a_queue, connect_client, open_and_close_queue);
@@ -286,6 +291,7 @@ int main(void) {
       with_rig(acquire_behind_another_holder),
       with_rig(extend_and_release_of_a_lock),
       with_rig(asking_for_the_owner),
+      with_rig(release_without_waiting),
       with_rig(freeing_a_held_lock),
       with_rig(inspecting),
       with_rig(opening_a_queue),

@@ -111,6 +111,8 @@ static void missing_lock_is_invalid(void **state) {
   assert_error(err, LOCKC_E_INVALID, "lock");
   assert_status(lockc_lock_release(NULL, &err), LOCKC_E_INVALID);
   assert_error(err, LOCKC_E_INVALID, "lock");
+  assert_status(lockc_lock_release_nowait(NULL, &err), LOCKC_E_INVALID);
+  assert_error(err, LOCKC_E_INVALID, "lock");
   assert_status(lockc_queue_extend(queue, 1, NULL, 1000, &err), LOCKC_E_INVALID);
   assert_error(err, LOCKC_E_INVALID, "lock");
   assert_status(lockc_queue_release(queue, 1, NULL, &err), LOCKC_E_INVALID);

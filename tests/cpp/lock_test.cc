@@ -49,6 +49,19 @@ TEST_F(LockTest, Release_SaysWhetherItWasOurs) {
   EXPECT_FALSE(outcome.failed());
 }
 
+TEST_F(LockTest, ReleaseNowait_EndsItHereAtOnceAndThereSoon) {
+  Lock lock = client.acquire(key);
+  EXPECT_TRUE(lock.release_nowait());
+  EXPECT_FALSE(lock.held());
+  EXPECT_TRUE(within(5s, [&] { return is_free(other, key); }));
+  EXPECT_FALSE(lock.release_nowait());
+  lockc::Outcome outcome;
+  lock.release_nowait(outcome);
+  EXPECT_EQ(outcome.status(), Status::kNotHeld);
+  lock = {};
+  EXPECT_EQ(thrown_by([&] { lock.release_nowait(); }), Status::kInvalid);
+}
+
 TEST_F(LockTest, Moved_HoldsOnInItsTarget) {
   Lock first = client.acquire(key);
   Lock second = std::move(first);

@@ -12,7 +12,8 @@ void Hold::complete(Completion news) {
   if (news.kind != Completion::Kind::kLost) return world_.fail("events tell what is no loss");
   world_.trace(process_.name(), "has lost", key.text(), grant_->owner());
   if (++told_ > 1) return world_.fail("told twice that it lost " + grant_->owner());
-  if (let_go_) world_.fail("told that it lost what it had given back: " + grant_->owner());
+  if (let_go_ && !hears_behind_)
+    world_.fail("told that it lost what it had given back: " + grant_->owner());
 }
 
 bool Hold::is_shared_with(const Hold& other) const {
@@ -20,12 +21,15 @@ bool Hold::is_shared_with(const Hold& other) const {
          grant_->owner() == other.grant_->owner() && grant_->token() == other.grant_->token();
 }
 
+void Hold::check_told() {
+  if (is_lost() == (told_ > 0)) return;
+  const char* what = is_lost() ? "not told that it lost " : "told that it lost what it holds: ";
+  world_.fail(what + grant_->owner());
+}
+
 void Hold::inspect() {
   const TimePoint now = world_.now();
-  if (is_lost() != (told_ > 0)) {
-    const char* what = is_lost() ? "not told that it lost " : "told that it lost what it holds: ";
-    return world_.fail(what + grant_->owner());
-  }
+  check_told();
   if (is_lost()) {
     if (grant_->remaining(TimePoint()) > 0ms) world_.fail("lost and valid: " + grant_->owner());
     return;
@@ -79,6 +83,15 @@ void Holders::check_token(const Hold& hold) {
 bool Holders::is_alone(const Hold& hold) const {
   return hold.remaining() > 0ms && !server_.clock_jumped() &&
          !server_.has_forgotten(hold.grant()->owner());
+}
+
+void Holders::let_go_unanswered(const std::shared_ptr<Hold>& hold) {
+  hold->let_go_unanswered();
+  let_go_.push_back(hold);
+}
+
+void Holders::check_let_go() {
+  for (const auto& hold : let_go_) hold->check_told();
 }
 
 std::shared_ptr<bool> Holders::plain_granted(const std::string& key, const std::string& owner,

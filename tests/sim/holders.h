@@ -30,6 +30,8 @@ class Hold final : public Sink {
   void begin(std::shared_ptr<Grant> grant) { grant_ = std::move(grant); }
   // Its release has begun.
   void let_go() { let_go_ = true; }
+  // ... and nobody waits for its answer, which may still be a loss.
+  void let_go_unanswered() { let_go_ = hears_behind_ = true; }
   // The world ends: grants tell their holds, so neither would go while the other knows it.
   void forget() { grant_.reset(); }
   void complete(Completion news) override;
@@ -41,6 +43,7 @@ class Hold final : public Sink {
   // One and the same grant as the other's, for an owner that entered again.
   bool is_shared_with(const Hold& other) const;
   void inspect();
+  void check_told();
 
   const Key key;
   const uint64_t owner_number;  // 0: not re-entrant
@@ -53,6 +56,7 @@ class Hold final : public Sink {
   TimePoint until_{};  // the proven end, as last seen
   int told_ = 0;
   bool let_go_ = false;
+  bool hears_behind_ = false;
 };
 
 class Holders {
@@ -64,6 +68,7 @@ class Holders {
 
   // False: it is the grant of one that holds already, for an owner that entered again.
   bool granted(const Process& process, const std::shared_ptr<Hold>& hold);
+  void let_go_unanswered(const std::shared_ptr<Hold>& hold);
   // Nobody else can believe the same.
   bool is_alone(const Hold& hold) const;
   // A client that is none of lockc's believes in its lock until then; the result ends that.
@@ -71,6 +76,8 @@ class Holders {
                                       TimePoint until);
   // After every event.
   void inspect();
+  // Once no answer is to come any more.
+  void check_let_go();
   size_t grants() const { return grants_; }
 
  private:
@@ -88,7 +95,8 @@ class Holders {
   World& world_;
   Server& server_;
   std::vector<std::shared_ptr<Hold>> holds_;
-  std::vector<std::weak_ptr<Hold>> ever_;  // all that were granted
+  std::vector<std::shared_ptr<Hold>> let_go_;  // of which losses may be told behind
+  std::vector<std::weak_ptr<Hold>> ever_;      // all that were granted
   std::vector<PlainHolder> plain_holders_;
   std::map<std::string, uint64_t> last_token_;
   size_t grants_ = 0;

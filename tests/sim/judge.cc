@@ -82,6 +82,7 @@ void Judge::check_expiries() {
 }
 
 void Judge::check_leftovers() {
+  holders.check_let_go();
   for (const auto& [key, entry] : server_.data().entries()) {
     if (!key.starts_with("lockc:{") || key.find("}:fence:") == std::string::npos) {
       world_.fail("left over: " + key);

@@ -39,7 +39,8 @@ class Judge {
 
   // After every event.
   void inspect();
-  // When all have ended and all leases are over: only fences are left at the server.
+  // When all have ended and all leases are over: every loss is told, and only fences are left at
+  // the server.
   void check_leftovers();
 
   Holders holders;

@@ -131,14 +131,16 @@ void User::extend() {
   process_.registry().extend(grant, ttl, Owed(sink, Completion::Kind::kExtend, 2));
 }
 
-// In any order, if there are several. One in five lets go without waiting for the answer.
+// In any order, if there are several. One in five lets go without waiting for the answer, half of
+// them so that they still hear of a loss.
 void User::release() {
   waiter_.reset();
   const auto which = holds_.begin() + static_cast<std::ptrdiff_t>(world_.below(holds_.size()));
   const std::shared_ptr<Hold> hold = *which;
   holds_.erase(which);
   const std::shared_ptr<Grant>& grant = hold->grant();
-  if (world_.chance(20)) {
+  if (world_.chance(10)) return release_nowait(hold);
+  if (world_.chance(10)) {
     world_.trace(process_.name(), "drops", grant->owner());
     process_.registry().release(grant, Owed());
     hold->let_go();
@@ -148,6 +150,15 @@ void User::release() {
                             [self = shared_from_this()](const Completion&) { self->go_on(); });
   process_.registry().release(grant, Owed(sink, Completion::Kind::kRelease, 3));
   hold->let_go();
+}
+
+void User::release_nowait(const std::shared_ptr<Hold>& hold) {
+  world_.trace(process_.name(), "releases without waiting", hold->grant()->owner());
+  const bool knows = hold->is_lost();
+  const Status known = process_.registry().release_nowait(hold->grant());
+  if (knows && known != Status::kLost) world_.fail("gave back what it had lost");
+  judge_.holders.let_go_unanswered(hold);
+  go_on();
 }
 
 void User::go_on() {

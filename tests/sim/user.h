@@ -40,6 +40,7 @@ class User : public std::enable_shared_from_this<User> {
   void on_entered_again(const Completion& completion);
   void extend();
   void release();
+  void release_nowait(const std::shared_ptr<Hold>& hold);
   void go_on();
   void inspect();
 

@@ -151,6 +151,11 @@ struct ClientRig {
     turn([&] { registry.release(grant, Owed(operation.recorder, Completion::Kind::kRelease, 2)); });
     return operation;
   }
+  Status release_nowait(const std::shared_ptr<Grant>& grant) {
+    Status known = Status::kInternal;
+    turn([&] { known = registry.release_nowait(grant); });
+    return known;
+  }
   Operation extend(const std::shared_ptr<Grant>& grant, Millis ttl) {
     Operation operation;
     turn([&] {

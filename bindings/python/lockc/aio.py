@@ -109,6 +109,25 @@ class Held(BaseHeld):
         finally:
             self._lost._stop()
 
+    def release_nowait(self) -> bool:
+        """Gives the lock back without waiting for the server's answer.
+
+        Without an answer lockc goes on giving it back. That it was lost before, where only the
+        answer tells it, shows in `lost` then.
+
+        Returns:
+            False: it is known already that it was no longer ours.
+
+        Raises:
+            NotHeld: It was released before.
+            Invalid: Another event loop acquired it.
+        """
+        self._port.check_loop()
+        try:
+            return self._grant.release_nowait()
+        finally:
+            self._lost._stop()
+
 
 class Lock:
     """A lock of one key, made by Client.lock().
@@ -169,6 +188,19 @@ class Lock:
         if self._held is None:
             raise NotHeld(key=self._request.key)
         return await self._held.release()
+
+    def release_nowait(self) -> bool:
+        """Gives the lock back as Held.release_nowait() does.
+
+        Returns:
+            False: it is known already that it was no longer ours.
+
+        Raises:
+            NotHeld: It was not acquired, or released before.
+        """
+        if self._held is None:
+            raise NotHeld(key=self._request.key)
+        return self._held.release_nowait()
 
     async def _acquire(self, wait_ms: int) -> Held:
         if self._acquiring or self.held is not None:

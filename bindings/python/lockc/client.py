@@ -69,6 +69,20 @@ class Held(BaseHeld):
         """
         return self._grant.release()
 
+    def release_nowait(self) -> bool:
+        """Gives the lock back without waiting for the server's answer.
+
+        Without an answer lockc goes on giving it back. That it was lost before, where only the
+        answer tells it, shows in `lost` then.
+
+        Returns:
+            False: it is known already that it was no longer ours.
+
+        Raises:
+            NotHeld: It was released before.
+        """
+        return self._grant.release_nowait()
+
 
 class Lock:
     """A lock of one key, made by Client.lock().
@@ -125,6 +139,20 @@ class Lock:
         if grant is None:
             raise NotHeld(key=self._lock.key)
         return grant.release()
+
+    def release_nowait(self) -> bool:
+        """Gives the lock back as Held.release_nowait() does.
+
+        Returns:
+            False: it is known already that it was no longer ours.
+
+        Raises:
+            NotHeld: It was not acquired, or released before.
+        """
+        grant = self._lock.grant
+        if grant is None:
+            raise NotHeld(key=self._lock.key)
+        return grant.release_nowait()
 
     def __enter__(self) -> Held:
         """Acquires the lock within its timeout, or raises.

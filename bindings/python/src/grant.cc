@@ -6,7 +6,6 @@
 #include <chrono>
 #include <utility>
 
-#include "error.h"
 #include "gil.h"
 #include "slice.h"
 
@@ -80,8 +79,19 @@ bool Grant::release() {
   ended_ = true;
   lockc_error* raw = nullptr;
   const lockc_status status = without_gil([&] { return lockc_lock_release(lock_, &raw); });
-  const ErrorPtr error(raw);
-  if (status != LOCKC_E_FORKED) losses_->tell();
+  return was_ours(status, ErrorPtr(raw));
+}
+
+bool Grant::release_nowait() {
+  ended_ = true;
+  lockc_error* raw = nullptr;
+  const lockc_status status = lockc_lock_release_nowait(lock_, &raw);
+  if (losses_ != nullptr && status != LOCKC_E_FORKED) losses_->drain();  // of earlier ones
+  return was_ours(status, ErrorPtr(raw));
+}
+
+bool Grant::was_ours(lockc_status status, const ErrorPtr& error) {
+  if (losses_ != nullptr && status != LOCKC_E_FORKED) losses_->tell();
   if (status == LOCKC_OK) return true;
   if (status == LOCKC_LOST) return false;
   raise(status, error, &key_);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "error.h"
 #include "losses.h"
 
 namespace lockc::python {
@@ -37,12 +38,16 @@ class Grant {
   void extend(int64_t ttl_ms);
   // False: it was no longer ours.
   bool release();
+  // The same without waiting, with the GIL. True also means that nothing is known yet.
+  bool release_nowait();
 
   // For requests by a queue, which answer there.
   lockc_lock* handle() const { return lock_; }
   void end() { ended_ = true; }
 
  private:
+  bool was_ours(lockc_status released, const ErrorPtr& error);
+
   lockc_lock* const lock_;
   const std::string key_;
   const std::shared_ptr<Losses> losses_;

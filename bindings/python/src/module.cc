@@ -131,6 +131,7 @@ void bind_locks(py::module_& module) {
       .def("wait_lost", &Grant::wait_lost, "timeout_ms"_a)
       .def("extend", &Grant::extend, "ttl_ms"_a)
       .def("release", &Grant::release)
+      .def("release_nowait", &Grant::release_nowait)
       .def("discard", &Grant::end);
 
   py::class_<Lock>(module, "Lock")

@@ -165,6 +165,12 @@ LOCKC_API lockc_status lockc_lock_extend(lockc_lock *lock, int64_t ttl_ms, lockc
  * here and lockc goes on giving it back behind; the call may be repeated to learn the end. */
 LOCKC_API lockc_status lockc_lock_release(lockc_lock *lock, lockc_error **err);
 
+/* [any] Sends the release and never blocks. OK: it is on its way, or will be as soon as a connection stands,
+ * and the same caller may ask for the key again at once. NOT_HELD, LOST: known already. Without an answer
+ * lockc goes on giving back behind; an answer that the key was no longer ours is told as any loss is, by
+ * EVENT_LOST and the reason. A lockc_lock_release may follow once, to learn the end. */
+LOCKC_API lockc_status lockc_lock_release_nowait(lockc_lock *lock, lockc_error **err);
+
 /* [one] Ends the handle, never blocks: a lease still held is released behind it. May be called during and
  * after lockc_client_close. */
 LOCKC_API void lockc_lock_free(lockc_lock *lock);
@@ -199,7 +205,7 @@ typedef struct lockc_completion { /* frozen: 32 bytes for ever */
   lockc_error *error; /* status < 0: the caller's, to be freed; may be NULL */
 } lockc_completion;
 /* EVENT_LOST has status LOCKC_LOST; it comes once per lost grant, also when a fixed lease ends, and never
- * after its release began. */
+ * after its release began, unless that was lockc_lock_release_nowait. */
 
 LOCKC_API lockc_status lockc_queue_open(lockc_queue **out, lockc_client *client, lockc_error **err);
 /* [one] Cancels what is outstanding, releases and frees grants that nobody took out; does not wait for the

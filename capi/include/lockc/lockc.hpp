@@ -89,6 +89,20 @@ class Lock {
     outcome = detail::ask([&](lockc_error** error) { return lockc_lock_release(get(), error); });
   }
 
+  // [any] Gives the grant back without waiting for the answer, and never blocks. True: on its way.
+  // False: known already to be lost or released. A loss that only the answer tells comes as any
+  // does, by Event::kLost and lost_reason(). Throws Error for a failure.
+  bool release_nowait() {
+    Outcome outcome;
+    release_nowait(outcome);
+    if (outcome.failed()) throw Error(outcome);
+    return static_cast<bool>(outcome);
+  }
+  void release_nowait(Outcome& outcome) noexcept {
+    outcome =
+        detail::ask([&](lockc_error** error) { return lockc_lock_release_nowait(get(), error); });
+  }
+
   // True unless empty or moved from; says nothing about the lease.
   explicit operator bool() const noexcept { return lock_ != nullptr; }
 

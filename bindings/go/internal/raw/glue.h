@@ -148,6 +148,12 @@ static inline void lockc_go_release(lockc_lock* lock, lockc_go_answer* answer) {
   }
 }
 
+/* Never blocks, and ends the handle. */
+static inline void lockc_go_release_nowait(lockc_lock* lock, lockc_go_answer* answer) {
+  answer->status = lockc_lock_release_nowait(lock, &answer->error);
+  lockc_lock_free(lock);
+}
+
 /* Never blocks. Fills up to capacity answers and returns their number. */
 static inline int32_t lockc_go_queue_poll(lockc_queue* queue, lockc_go_answer* answers,
                                           int32_t capacity) {

@@ -67,38 +67,39 @@ typedef long long swig_type_35;
 typedef long long swig_type_36;
 typedef long long swig_type_37;
 typedef long long swig_type_38;
-extern void _wrap_Swig_free_raw_e08496b8c5f3441c(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_raw_e08496b8c5f3441c(swig_intgo arg1);
+extern void _wrap_Swig_free_raw_80b05193fb2536fd(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_raw_80b05193fb2536fd(swig_intgo arg1);
 
 #cgo pkg-config: lockc
 #include "glue.h"
 
-extern uintptr_t _wrap_Open_raw_e08496b8c5f3441c(swig_type_1 arg1, int arg2, int arg3, int arg4, swig_type_2 arg5, swig_type_3 arg6, swig_type_4 arg7, swig_type_5 arg8, swig_type_6 arg9, swig_type_7 arg10, swig_type_8 arg11, int arg12, int arg13, int arg14, int arg15, int arg16, int arg17, swig_voidp arg18);
-extern void _wrap_Connect_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_9 arg2, swig_voidp arg3);
-extern uintptr_t _wrap_Inspect_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_10 arg2, swig_voidp arg3);
-extern uintptr_t _wrap_Read_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_11 arg2, swig_voidp arg3);
-extern swig_type_12 _wrap_Write_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_13 arg2, swig_type_14 arg3, int arg4, swig_type_15 arg5, swig_type_16 arg6, swig_type_17 arg7, swig_voidp arg8);
-extern uintptr_t _wrap_QueueOpen_raw_e08496b8c5f3441c(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_QueueDup_raw_e08496b8c5f3441c(uintptr_t arg1);
-extern void _wrap_QueueAcquire_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_18 arg2, swig_type_19 arg3, int arg4, int arg5, int arg6, swig_type_20 arg7, swig_type_21 arg8, swig_type_22 arg9, swig_type_23 arg10, int arg11, swig_voidp arg12);
-extern void _wrap_QueueExtend_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_24 arg2, uintptr_t arg3, swig_type_25 arg4, swig_voidp arg5);
-extern void _wrap_QueueRelease_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_26 arg2, uintptr_t arg3, swig_voidp arg4);
-extern void _wrap_Release_raw_e08496b8c5f3441c(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_QueuePoll_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_27 arg2);
-extern swig_type_28 _wrap_ErrorTake_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_29 arg2);
-extern swig_type_30 _wrap_TextSize_raw_e08496b8c5f3441c(uintptr_t arg1);
-extern swig_type_31 _wrap_TextTake_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_32 arg2);
-extern swig_type_33 _wrap_RecordSize_raw_e08496b8c5f3441c(uintptr_t arg1);
-extern void _wrap_RecordTake_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_34 arg2);
-extern void _wrap_ClientClose_raw_e08496b8c5f3441c(uintptr_t arg1);
-extern void _wrap_QueueClose_raw_e08496b8c5f3441c(uintptr_t arg1);
-extern void _wrap_QueueCancel_raw_e08496b8c5f3441c(uintptr_t arg1, swig_type_35 arg2);
-extern void _wrap_LockFree_raw_e08496b8c5f3441c(uintptr_t arg1);
-extern swig_type_36 _wrap_LockRemaining_raw_e08496b8c5f3441c(uintptr_t arg1);
-extern int _wrap_LockLostReason_raw_e08496b8c5f3441c(uintptr_t arg1);
-extern void _wrap_ErrorFree_raw_e08496b8c5f3441c(uintptr_t arg1);
-extern swig_type_37 _wrap_RecordVersion_raw_e08496b8c5f3441c(uintptr_t arg1);
-extern swig_type_38 _wrap_RecordToken_raw_e08496b8c5f3441c(uintptr_t arg1);
+extern uintptr_t _wrap_Open_raw_80b05193fb2536fd(swig_type_1 arg1, int arg2, int arg3, int arg4, swig_type_2 arg5, swig_type_3 arg6, swig_type_4 arg7, swig_type_5 arg8, swig_type_6 arg9, swig_type_7 arg10, swig_type_8 arg11, int arg12, int arg13, int arg14, int arg15, int arg16, int arg17, swig_voidp arg18);
+extern void _wrap_Connect_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_9 arg2, swig_voidp arg3);
+extern uintptr_t _wrap_Inspect_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_10 arg2, swig_voidp arg3);
+extern uintptr_t _wrap_Read_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_11 arg2, swig_voidp arg3);
+extern swig_type_12 _wrap_Write_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_13 arg2, swig_type_14 arg3, int arg4, swig_type_15 arg5, swig_type_16 arg6, swig_type_17 arg7, swig_voidp arg8);
+extern uintptr_t _wrap_QueueOpen_raw_80b05193fb2536fd(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_QueueDup_raw_80b05193fb2536fd(uintptr_t arg1);
+extern void _wrap_QueueAcquire_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_18 arg2, swig_type_19 arg3, int arg4, int arg5, int arg6, swig_type_20 arg7, swig_type_21 arg8, swig_type_22 arg9, swig_type_23 arg10, int arg11, swig_voidp arg12);
+extern void _wrap_QueueExtend_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_24 arg2, uintptr_t arg3, swig_type_25 arg4, swig_voidp arg5);
+extern void _wrap_QueueRelease_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_26 arg2, uintptr_t arg3, swig_voidp arg4);
+extern void _wrap_Release_raw_80b05193fb2536fd(uintptr_t arg1, swig_voidp arg2);
+extern void _wrap_ReleaseNowait_raw_80b05193fb2536fd(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_QueuePoll_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_27 arg2);
+extern swig_type_28 _wrap_ErrorTake_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_29 arg2);
+extern swig_type_30 _wrap_TextSize_raw_80b05193fb2536fd(uintptr_t arg1);
+extern swig_type_31 _wrap_TextTake_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_32 arg2);
+extern swig_type_33 _wrap_RecordSize_raw_80b05193fb2536fd(uintptr_t arg1);
+extern void _wrap_RecordTake_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_34 arg2);
+extern void _wrap_ClientClose_raw_80b05193fb2536fd(uintptr_t arg1);
+extern void _wrap_QueueClose_raw_80b05193fb2536fd(uintptr_t arg1);
+extern void _wrap_QueueCancel_raw_80b05193fb2536fd(uintptr_t arg1, swig_type_35 arg2);
+extern void _wrap_LockFree_raw_80b05193fb2536fd(uintptr_t arg1);
+extern swig_type_36 _wrap_LockRemaining_raw_80b05193fb2536fd(uintptr_t arg1);
+extern int _wrap_LockLostReason_raw_80b05193fb2536fd(uintptr_t arg1);
+extern void _wrap_ErrorFree_raw_80b05193fb2536fd(uintptr_t arg1);
+extern swig_type_37 _wrap_RecordVersion_raw_80b05193fb2536fd(uintptr_t arg1);
+extern swig_type_38 _wrap_RecordToken_raw_80b05193fb2536fd(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -196,13 +197,13 @@ var _ = [1]struct{}{}[unsafe.Sizeof(Answer{})-C.sizeof_lockc_go_answer]
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_e08496b8c5f3441c(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_80b05193fb2536fd(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -226,7 +227,7 @@ func Open(arg1 string, arg2 uint32, arg3 uint32, arg4 uint32, arg5 string, arg6 
 	_swig_i_15 := arg16
 	_swig_i_16 := arg17
 	_swig_i_17 := arg18
-	swig_r = (uintptr)(C._wrap_Open_raw_e08496b8c5f3441c(*(*C.swig_type_1)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), *(*C.swig_type_2)(unsafe.Pointer(&_swig_i_4)), *(*C.swig_type_3)(unsafe.Pointer(&_swig_i_5)), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_6)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_7)), C.swig_type_6(_swig_i_8), C.swig_type_7(_swig_i_9), C.swig_type_8(_swig_i_10), C.int(_swig_i_11), C.int(_swig_i_12), C.int(_swig_i_13), C.int(_swig_i_14), C.int(_swig_i_15), C.int(_swig_i_16), C.swig_voidp(_swig_i_17)))
+	swig_r = (uintptr)(C._wrap_Open_raw_80b05193fb2536fd(*(*C.swig_type_1)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), *(*C.swig_type_2)(unsafe.Pointer(&_swig_i_4)), *(*C.swig_type_3)(unsafe.Pointer(&_swig_i_5)), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_6)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_7)), C.swig_type_6(_swig_i_8), C.swig_type_7(_swig_i_9), C.swig_type_8(_swig_i_10), C.int(_swig_i_11), C.int(_swig_i_12), C.int(_swig_i_13), C.int(_swig_i_14), C.int(_swig_i_15), C.int(_swig_i_16), C.swig_voidp(_swig_i_17)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -249,7 +250,7 @@ func Connect(arg1 uintptr, arg2 int64, arg3 *Answer) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Connect_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.swig_voidp(_swig_i_2))
+	C._wrap_Connect_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.swig_voidp(_swig_i_2))
 }
 
 func Inspect(arg1 uintptr, arg2 string, arg3 *Answer) (_swig_ret uintptr) {
@@ -257,7 +258,7 @@ func Inspect(arg1 uintptr, arg2 string, arg3 *Answer) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_Inspect_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), *(*C.swig_type_10)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_Inspect_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), *(*C.swig_type_10)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -269,7 +270,7 @@ func Read(arg1 uintptr, arg2 string, arg3 *Answer) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_Read_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_Read_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -286,7 +287,7 @@ func Write(arg1 uintptr, arg2 string, arg3 []byte, arg4 uint32, arg5 uint64, arg
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (uint64)(C._wrap_Write_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), *(*C.swig_type_13)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_2)), C.int(_swig_i_3), C.swig_type_15(_swig_i_4), C.swig_type_16(_swig_i_5), C.swig_type_17(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (uint64)(C._wrap_Write_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), *(*C.swig_type_13)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_2)), C.int(_swig_i_3), C.swig_type_15(_swig_i_4), C.swig_type_16(_swig_i_5), C.swig_type_17(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -300,14 +301,14 @@ func QueueOpen(arg1 uintptr, arg2 *Answer) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_QueueOpen_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_QueueOpen_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func QueueDup(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_QueueDup_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_QueueDup_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -324,7 +325,7 @@ func QueueAcquire(arg1 uintptr, arg2 uint64, arg3 string, arg4 uint32, arg5 int3
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
 	_swig_i_11 := arg12
-	C._wrap_QueueAcquire_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), C.swig_type_18(_swig_i_1), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_2)), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_20(_swig_i_6), C.swig_type_21(_swig_i_7), C.swig_type_22(_swig_i_8), C.swig_type_23(_swig_i_9), C.int(_swig_i_10), C.swig_voidp(_swig_i_11))
+	C._wrap_QueueAcquire_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), C.swig_type_18(_swig_i_1), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_2)), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_20(_swig_i_6), C.swig_type_21(_swig_i_7), C.swig_type_22(_swig_i_8), C.swig_type_23(_swig_i_9), C.int(_swig_i_10), C.swig_voidp(_swig_i_11))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -336,7 +337,7 @@ func QueueExtend(arg1 uintptr, arg2 uint64, arg3 uintptr, arg4 int64, arg5 *Answ
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	C._wrap_QueueExtend_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), C.swig_type_24(_swig_i_1), C.uintptr_t(_swig_i_2), C.swig_type_25(_swig_i_3), C.swig_voidp(_swig_i_4))
+	C._wrap_QueueExtend_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), C.swig_type_24(_swig_i_1), C.uintptr_t(_swig_i_2), C.swig_type_25(_swig_i_3), C.swig_voidp(_swig_i_4))
 }
 
 func QueueRelease(arg1 uintptr, arg2 uint64, arg3 uintptr, arg4 *Answer) {
@@ -344,20 +345,26 @@ func QueueRelease(arg1 uintptr, arg2 uint64, arg3 uintptr, arg4 *Answer) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_QueueRelease_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), C.swig_type_26(_swig_i_1), C.uintptr_t(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_QueueRelease_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), C.swig_type_26(_swig_i_1), C.uintptr_t(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func Release(arg1 uintptr, arg2 *Answer) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_Release_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	C._wrap_Release_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+}
+
+func ReleaseNowait(arg1 uintptr, arg2 *Answer) {
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	C._wrap_ReleaseNowait_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 }
 
 func QueuePoll(arg1 uintptr, arg2 []Answer) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_QueuePoll_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1))))
+	swig_r = (int32)(C._wrap_QueuePoll_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -368,7 +375,7 @@ func ErrorTake(arg1 uintptr, arg2 []byte) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_ErrorTake_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), *(*C.swig_type_29)(unsafe.Pointer(&_swig_i_1))))
+	swig_r = (int64)(C._wrap_ErrorTake_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), *(*C.swig_type_29)(unsafe.Pointer(&_swig_i_1))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -378,7 +385,7 @@ func ErrorTake(arg1 uintptr, arg2 []byte) (_swig_ret int64) {
 func TextSize(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_TextSize_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_TextSize_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -386,7 +393,7 @@ func TextTake(arg1 uintptr, arg2 []byte) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_TextTake_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), *(*C.swig_type_32)(unsafe.Pointer(&_swig_i_1))))
+	swig_r = (int64)(C._wrap_TextTake_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), *(*C.swig_type_32)(unsafe.Pointer(&_swig_i_1))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -396,14 +403,14 @@ func TextTake(arg1 uintptr, arg2 []byte) (_swig_ret int64) {
 func RecordSize(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_RecordSize_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_RecordSize_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func RecordTake(arg1 uintptr, arg2 []byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_RecordTake_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), *(*C.swig_type_34)(unsafe.Pointer(&_swig_i_1)))
+	C._wrap_RecordTake_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), *(*C.swig_type_34)(unsafe.Pointer(&_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -411,54 +418,54 @@ func RecordTake(arg1 uintptr, arg2 []byte) {
 
 func ClientClose(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_ClientClose_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0))
+	C._wrap_ClientClose_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0))
 }
 
 func QueueClose(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_QueueClose_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0))
+	C._wrap_QueueClose_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0))
 }
 
 func QueueCancel(arg1 uintptr, arg2 uint64) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	C._wrap_QueueCancel_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1))
+	C._wrap_QueueCancel_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1))
 }
 
 func LockFree(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_LockFree_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0))
+	C._wrap_LockFree_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0))
 }
 
 func LockRemaining(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_LockRemaining_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_LockRemaining_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func LockLostReason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_LockLostReason_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_LockLostReason_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func ErrorFree(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_ErrorFree_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0))
+	C._wrap_ErrorFree_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0))
 }
 
 func RecordVersion(arg1 uintptr) (_swig_ret uint64) {
 	var swig_r uint64
 	_swig_i_0 := arg1
-	swig_r = (uint64)(C._wrap_RecordVersion_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0)))
+	swig_r = (uint64)(C._wrap_RecordVersion_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func RecordToken(arg1 uintptr) (_swig_ret uint64) {
 	var swig_r uint64
 	_swig_i_0 := arg1
-	swig_r = (uint64)(C._wrap_RecordToken_raw_e08496b8c5f3441c(C.uintptr_t(_swig_i_0)))
+	swig_r = (uint64)(C._wrap_RecordToken_raw_80b05193fb2536fd(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }

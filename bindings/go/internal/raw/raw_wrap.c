@@ -178,7 +178,7 @@ static void* Swig_malloc(int c) {
 extern "C" {
 #endif
 
-void _wrap_Swig_free_raw_e08496b8c5f3441c(void *_swig_go_0) {
+void _wrap_Swig_free_raw_80b05193fb2536fd(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -188,7 +188,7 @@ void _wrap_Swig_free_raw_e08496b8c5f3441c(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_raw_e08496b8c5f3441c(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_raw_80b05193fb2536fd(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -201,7 +201,7 @@ void *_wrap_Swig_malloc_raw_e08496b8c5f3441c(intgo _swig_go_0) {
 }
 
 
-lockc_client *_wrap_Open_raw_e08496b8c5f3441c(_gostring_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, _gostring_ _swig_go_4, _gostring_ _swig_go_5, _gostring_ _swig_go_6, _gostring_ _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, int _swig_go_11, int _swig_go_12, int _swig_go_13, int _swig_go_14, int _swig_go_15, int _swig_go_16, lockc_go_answer *_swig_go_17) {
+lockc_client *_wrap_Open_raw_80b05193fb2536fd(_gostring_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, _gostring_ _swig_go_4, _gostring_ _swig_go_5, _gostring_ _swig_go_6, _gostring_ _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, int _swig_go_11, int _swig_go_12, int _swig_go_13, int _swig_go_14, int _swig_go_15, int _swig_go_16, lockc_go_answer *_swig_go_17) {
   char *arg1 = (char *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -273,7 +273,7 @@ lockc_client *_wrap_Open_raw_e08496b8c5f3441c(_gostring_ _swig_go_0, int _swig_g
 }
 
 
-void _wrap_Connect_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, long long _swig_go_1, lockc_go_answer *_swig_go_2) {
+void _wrap_Connect_raw_80b05193fb2536fd(lockc_client *_swig_go_0, long long _swig_go_1, lockc_go_answer *_swig_go_2) {
   lockc_client *arg1 = (lockc_client *) 0 ;
   int64_t arg2 ;
   lockc_go_answer *arg3 = (lockc_go_answer *) 0 ;
@@ -287,7 +287,7 @@ void _wrap_Connect_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, long long _swi
 }
 
 
-lockc_text *_wrap_Inspect_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, _gostring_ _swig_go_1, lockc_go_answer *_swig_go_2) {
+lockc_text *_wrap_Inspect_raw_80b05193fb2536fd(lockc_client *_swig_go_0, _gostring_ _swig_go_1, lockc_go_answer *_swig_go_2) {
   lockc_client *arg1 = (lockc_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -308,7 +308,7 @@ lockc_text *_wrap_Inspect_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, _gostri
 }
 
 
-lockc_record *_wrap_Read_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, _gostring_ _swig_go_1, lockc_go_answer *_swig_go_2) {
+lockc_record *_wrap_Read_raw_80b05193fb2536fd(lockc_client *_swig_go_0, _gostring_ _swig_go_1, lockc_go_answer *_swig_go_2) {
   lockc_client *arg1 = (lockc_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -329,7 +329,7 @@ lockc_record *_wrap_Read_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, _gostrin
 }
 
 
-long long _wrap_Write_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, _gostring_ _swig_go_1, _goslice_ _swig_go_2, int _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, lockc_go_answer *_swig_go_7) {
+long long _wrap_Write_raw_80b05193fb2536fd(lockc_client *_swig_go_0, _gostring_ _swig_go_1, _goslice_ _swig_go_2, int _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, lockc_go_answer *_swig_go_7) {
   lockc_client *arg1 = (lockc_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -364,7 +364,7 @@ long long _wrap_Write_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, _gostring_ 
 }
 
 
-lockc_queue *_wrap_QueueOpen_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, lockc_go_answer *_swig_go_1) {
+lockc_queue *_wrap_QueueOpen_raw_80b05193fb2536fd(lockc_client *_swig_go_0, lockc_go_answer *_swig_go_1) {
   lockc_client *arg1 = (lockc_client *) 0 ;
   lockc_go_answer *arg2 = (lockc_go_answer *) 0 ;
   lockc_queue *result = 0 ;
@@ -379,7 +379,7 @@ lockc_queue *_wrap_QueueOpen_raw_e08496b8c5f3441c(lockc_client *_swig_go_0, lock
 }
 
 
-int _wrap_QueueDup_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0) {
+int _wrap_QueueDup_raw_80b05193fb2536fd(lockc_queue *_swig_go_0) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -392,7 +392,7 @@ int _wrap_QueueDup_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0) {
 }
 
 
-void _wrap_QueueAcquire_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, int _swig_go_10, lockc_go_answer *_swig_go_11) {
+void _wrap_QueueAcquire_raw_80b05193fb2536fd(lockc_queue *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, int _swig_go_10, lockc_go_answer *_swig_go_11) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   uint64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -428,7 +428,7 @@ void _wrap_QueueAcquire_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long 
 }
 
 
-void _wrap_QueueExtend_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long _swig_go_1, lockc_lock *_swig_go_2, long long _swig_go_3, lockc_go_answer *_swig_go_4) {
+void _wrap_QueueExtend_raw_80b05193fb2536fd(lockc_queue *_swig_go_0, long long _swig_go_1, lockc_lock *_swig_go_2, long long _swig_go_3, lockc_go_answer *_swig_go_4) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   uint64_t arg2 ;
   lockc_lock *arg3 = (lockc_lock *) 0 ;
@@ -446,7 +446,7 @@ void _wrap_QueueExtend_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long _
 }
 
 
-void _wrap_QueueRelease_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long _swig_go_1, lockc_lock *_swig_go_2, lockc_go_answer *_swig_go_3) {
+void _wrap_QueueRelease_raw_80b05193fb2536fd(lockc_queue *_swig_go_0, long long _swig_go_1, lockc_lock *_swig_go_2, lockc_go_answer *_swig_go_3) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   uint64_t arg2 ;
   lockc_lock *arg3 = (lockc_lock *) 0 ;
@@ -462,7 +462,7 @@ void _wrap_QueueRelease_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long 
 }
 
 
-void _wrap_Release_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0, lockc_go_answer *_swig_go_1) {
+void _wrap_Release_raw_80b05193fb2536fd(lockc_lock *_swig_go_0, lockc_go_answer *_swig_go_1) {
   lockc_lock *arg1 = (lockc_lock *) 0 ;
   lockc_go_answer *arg2 = (lockc_go_answer *) 0 ;
   
@@ -474,7 +474,19 @@ void _wrap_Release_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0, lockc_go_answer 
 }
 
 
-int _wrap_QueuePoll_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, _goslice_ _swig_go_1) {
+void _wrap_ReleaseNowait_raw_80b05193fb2536fd(lockc_lock *_swig_go_0, lockc_go_answer *_swig_go_1) {
+  lockc_lock *arg1 = (lockc_lock *) 0 ;
+  lockc_go_answer *arg2 = (lockc_go_answer *) 0 ;
+  
+  arg1 = (lockc_lock *)_swig_go_0; 
+  arg2 = (lockc_go_answer *)_swig_go_1; 
+  
+  lockc_go_release_nowait(arg1,arg2);
+  
+}
+
+
+int _wrap_QueuePoll_raw_80b05193fb2536fd(lockc_queue *_swig_go_0, _goslice_ _swig_go_1) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   lockc_go_answer *arg2 = (lockc_go_answer *) 0 ;
   int32_t arg3 ;
@@ -493,7 +505,7 @@ int _wrap_QueuePoll_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, _goslice_ _swi
 }
 
 
-long long _wrap_ErrorTake_raw_e08496b8c5f3441c(lockc_error *_swig_go_0, _goslice_ _swig_go_1) {
+long long _wrap_ErrorTake_raw_80b05193fb2536fd(lockc_error *_swig_go_0, _goslice_ _swig_go_1) {
   lockc_error *arg1 = (lockc_error *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -512,7 +524,7 @@ long long _wrap_ErrorTake_raw_e08496b8c5f3441c(lockc_error *_swig_go_0, _goslice
 }
 
 
-long long _wrap_TextSize_raw_e08496b8c5f3441c(lockc_text *_swig_go_0) {
+long long _wrap_TextSize_raw_80b05193fb2536fd(lockc_text *_swig_go_0) {
   lockc_text *arg1 = (lockc_text *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -525,7 +537,7 @@ long long _wrap_TextSize_raw_e08496b8c5f3441c(lockc_text *_swig_go_0) {
 }
 
 
-long long _wrap_TextTake_raw_e08496b8c5f3441c(lockc_text *_swig_go_0, _goslice_ _swig_go_1) {
+long long _wrap_TextTake_raw_80b05193fb2536fd(lockc_text *_swig_go_0, _goslice_ _swig_go_1) {
   lockc_text *arg1 = (lockc_text *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -544,7 +556,7 @@ long long _wrap_TextTake_raw_e08496b8c5f3441c(lockc_text *_swig_go_0, _goslice_ 
 }
 
 
-long long _wrap_RecordSize_raw_e08496b8c5f3441c(lockc_record *_swig_go_0) {
+long long _wrap_RecordSize_raw_80b05193fb2536fd(lockc_record *_swig_go_0) {
   lockc_record *arg1 = (lockc_record *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -557,7 +569,7 @@ long long _wrap_RecordSize_raw_e08496b8c5f3441c(lockc_record *_swig_go_0) {
 }
 
 
-void _wrap_RecordTake_raw_e08496b8c5f3441c(lockc_record *_swig_go_0, _goslice_ _swig_go_1) {
+void _wrap_RecordTake_raw_80b05193fb2536fd(lockc_record *_swig_go_0, _goslice_ _swig_go_1) {
   lockc_record *arg1 = (lockc_record *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -573,7 +585,7 @@ void _wrap_RecordTake_raw_e08496b8c5f3441c(lockc_record *_swig_go_0, _goslice_ _
 }
 
 
-void _wrap_ClientClose_raw_e08496b8c5f3441c(lockc_client *_swig_go_0) {
+void _wrap_ClientClose_raw_80b05193fb2536fd(lockc_client *_swig_go_0) {
   lockc_client *arg1 = (lockc_client *) 0 ;
   
   arg1 = (lockc_client *)_swig_go_0; 
@@ -583,7 +595,7 @@ void _wrap_ClientClose_raw_e08496b8c5f3441c(lockc_client *_swig_go_0) {
 }
 
 
-void _wrap_QueueClose_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0) {
+void _wrap_QueueClose_raw_80b05193fb2536fd(lockc_queue *_swig_go_0) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   
   arg1 = (lockc_queue *)_swig_go_0; 
@@ -593,7 +605,7 @@ void _wrap_QueueClose_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0) {
 }
 
 
-void _wrap_QueueCancel_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long _swig_go_1) {
+void _wrap_QueueCancel_raw_80b05193fb2536fd(lockc_queue *_swig_go_0, long long _swig_go_1) {
   lockc_queue *arg1 = (lockc_queue *) 0 ;
   uint64_t arg2 ;
   
@@ -605,7 +617,7 @@ void _wrap_QueueCancel_raw_e08496b8c5f3441c(lockc_queue *_swig_go_0, long long _
 }
 
 
-void _wrap_LockFree_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0) {
+void _wrap_LockFree_raw_80b05193fb2536fd(lockc_lock *_swig_go_0) {
   lockc_lock *arg1 = (lockc_lock *) 0 ;
   
   arg1 = (lockc_lock *)_swig_go_0; 
@@ -615,7 +627,7 @@ void _wrap_LockFree_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0) {
 }
 
 
-long long _wrap_LockRemaining_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0) {
+long long _wrap_LockRemaining_raw_80b05193fb2536fd(lockc_lock *_swig_go_0) {
   lockc_lock *arg1 = (lockc_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -628,7 +640,7 @@ long long _wrap_LockRemaining_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0) {
 }
 
 
-int _wrap_LockLostReason_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0) {
+int _wrap_LockLostReason_raw_80b05193fb2536fd(lockc_lock *_swig_go_0) {
   lockc_lock *arg1 = (lockc_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -641,7 +653,7 @@ int _wrap_LockLostReason_raw_e08496b8c5f3441c(lockc_lock *_swig_go_0) {
 }
 
 
-void _wrap_ErrorFree_raw_e08496b8c5f3441c(lockc_error *_swig_go_0) {
+void _wrap_ErrorFree_raw_80b05193fb2536fd(lockc_error *_swig_go_0) {
   lockc_error *arg1 = (lockc_error *) 0 ;
   
   arg1 = (lockc_error *)_swig_go_0; 
@@ -651,7 +663,7 @@ void _wrap_ErrorFree_raw_e08496b8c5f3441c(lockc_error *_swig_go_0) {
 }
 
 
-long long _wrap_RecordVersion_raw_e08496b8c5f3441c(lockc_record *_swig_go_0) {
+long long _wrap_RecordVersion_raw_80b05193fb2536fd(lockc_record *_swig_go_0) {
   lockc_record *arg1 = (lockc_record *) 0 ;
   uint64_t result;
   long long _swig_go_result;
@@ -664,7 +676,7 @@ long long _wrap_RecordVersion_raw_e08496b8c5f3441c(lockc_record *_swig_go_0) {
 }
 
 
-long long _wrap_RecordToken_raw_e08496b8c5f3441c(lockc_record *_swig_go_0) {
+long long _wrap_RecordToken_raw_80b05193fb2536fd(lockc_record *_swig_go_0) {
   lockc_record *arg1 = (lockc_record *) 0 ;
   uint64_t result;
   long long _swig_go_result;
