@@ -136,7 +136,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   bool in_flight_ = false;       // an acquire is unanswered
   bool queued_ = false;          // the last answer said so
   bool maybe_executed_ = false;  // an acquire got no answer
-  uint32_t noscripts_ = 0;
+  uint32_t left_ = 0;            // kHeld: further grants that the lease and the settings allow
 
   // What is needed only while it asks, and only while it gives back: most claims are held.
   struct Asking {
@@ -144,6 +144,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
     bool ask_again = false;  // something happened while an acquire was in flight
     bool watches = false;    // the key's notifications, behind a foreign holder
     uint32_t tries = 0;
+    uint32_t noscripts = 0;
     std::optional<Error> trouble;
     std::optional<TimePoint> answered;  // when an answer was last of use
     TimePoint began;
@@ -159,9 +160,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
   std::unique_ptr<Asking> asking_;  // kAsking
 
   // kHeld
-  uint64_t first_ = 0;
-  uint32_t count_ = 1;
-  uint32_t used_ = 0;
+  uint64_t next_token_ = 0;
   TimePoint granted_at_{};
   TimePoint valid_until_{};
   TimePoint renew_at_ = kNever;
@@ -175,6 +174,7 @@ class Claim final : public std::enable_shared_from_this<Claim> {
     bool told_unknown = false;
     uint32_t sends = 0;
     uint32_t refusals = 0;
+    uint32_t noscripts = 0;
   };
   std::unique_ptr<Closing> closing_;  // kClosing
 };

@@ -152,7 +152,7 @@ void Claim::on_busy(const AcquireAnswer&) {
 
 void Claim::on_trouble(const Error& error) {
   const auto self = shared_from_this();
-  if (is_noscript(error) && ++noscripts_ <= kMaxNoscripts) return ask();
+  if (is_noscript(error) && ++asking_->noscripts <= kMaxNoscripts) return ask();
   const TimePoint now = registry_.loop_.now();
   const bool for_ever = seat->request.wait < Millis::zero();
   const bool silent =

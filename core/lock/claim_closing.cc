@@ -59,7 +59,7 @@ void Claim::on_released(const Result<bool>& ours) {
     return finish();
   }
   const Error& error = ours.error();
-  if (is_noscript(error) && ++noscripts_ <= kMaxNoscripts) {
+  if (is_noscript(error) && ++closing_->noscripts <= kMaxNoscripts) {
     --closing_->sends;  // certainly not executed
     return send_release();
   }

@@ -19,9 +19,8 @@ void Claim::hold(uint64_t first, uint32_t count, TimePoint valid_until) {
   // Nothing under way: what follows may go over any connection.
   if (route_ != nullptr && route_->unanswered == 0 && route_->unfinished.empty()) route_.reset();
   timer_.cancel();
-  first_ = first;
-  count_ = count;
-  used_ = 0;
+  next_token_ = first;
+  left_ = std::clamp(count, uint32_t{1}, registry_.settings_.handover_max);
   granted_at_ = registry_.loop_.now();
   valid_until_ = valid_until;
   renew_at_ = registry_.watchdog_.next(valid_until - terms_.ttl.proven(), terms_.ttl);
@@ -30,8 +29,9 @@ void Claim::hold(uint64_t first, uint32_t count, TimePoint valid_until) {
 }
 
 std::shared_ptr<Grant> Claim::issue(const AcquireRequest& request) {
-  const FencingToken token{terms_.block == 0 ? 0 : first_ + used_};
-  ++used_;
+  const FencingToken token{terms_.block == 0 ? 0 : next_token_};
+  ++next_token_;
+  --left_;
   auto grant = std::make_shared<Grant>(
       *this, token, Owed(request.events, Completion::Kind::kLost, request.events_tag));
   if (request.max_hold > Millis::zero()) {
@@ -42,16 +42,17 @@ std::shared_ptr<Grant> Claim::issue(const AcquireRequest& request) {
 }
 
 std::shared_ptr<Grant> Claim::issue_again(const AcquireRequest& request) {
-  --used_;  // the same token: it is the same grant
+  const TimePoint hold_until = grants_.front()->hold_until_;
+  --next_token_;  // the same token: it is the same grant
+  ++left_;
   auto grant = issue(request);
-  grant->hold_until_ = grants_.front()->hold_until_;
+  grant->hold_until_ = hold_until;
   return grant;
 }
 
 bool Claim::may_hand_over() const {
   const TimePoint now = registry_.loop_.now();
-  return state_ == State::kHeld && terms_.renew && used_ < count_ &&
-         used_ < registry_.settings_.handover_max &&
+  return state_ == State::kHeld && terms_.renew && left_ > 0 &&
          now - granted_at_ <= Duration(registry_.settings_.handover_time) &&
          valid_until_ - now > Duration(terms_.ttl.millis()) / 3;
 }

@@ -165,11 +165,28 @@ TEST_F(LeaseTest, MaxHold_StopsRenewalAndIsTheReasonOfTheLoss) {
   const Operation one = rig.held(request);
   rig.advance(10s);
   rig.answer(renewed({true}));
-  rig.advance(29s);
-  EXPECT_TRUE(rig.calls().empty());
+  rig.advance(10s);
+  EXPECT_TRUE(rig.calls().empty()) << "it would be renewed by now";
+  rig.advance(19s);
   EXPECT_EQ(one.grant()->loss(), LossReason::kNone);
   rig.advance(1s);
   EXPECT_EQ(one.grant()->loss(), LossReason::kLimit);
+}
+
+TEST_F(LeaseTest, MaxHold_OfAnOwnerThatEntersAgain_IsThatOfTheFirstTime) {
+  AcquireRequest request = rig.request();
+  request.owner = 7;
+  request.max_hold = 15s;
+  const Operation one = rig.held(request);
+  request.max_hold = 0s;
+  const Operation again = rig.acquire(request);
+  rig.advance(10s);
+  rig.answer(renewed({true}));
+  rig.advance(10s);
+  EXPECT_TRUE(rig.calls().empty()) << "it would be renewed by now";
+  rig.advance(19s);
+  rig.advance(1s);
+  EXPECT_EQ(again.grant()->loss(), LossReason::kLimit);
 }
 
 TEST_F(LeaseTest, FixedLease_IsNotRenewedAndExpires) {

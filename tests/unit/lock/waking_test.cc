@@ -25,6 +25,15 @@ TEST_F(WakingTest, GrantMadeAfterTheAnsweredPoll_EntersAndCountsFromThatPoll) {
   EXPECT_TRUE(rig.calls().empty()) << "no round trip, no renewal";
 }
 
+TEST_F(WakingTest, GrantOfNoTokens_IsNotHandedOver) {
+  const Operation one = rig.queued_up(rig.waiting(1min), {.mark = 100});
+  const Operation two = rig.acquire(rig.waiting(1min));
+  rig.message(owner_of(one), 101, 0);
+  ASSERT_EQ(one.status(), Status::kOk);
+  rig.release(one.grant());
+  EXPECT_FALSE(two.is_told());
+}
+
 TEST_F(WakingTest, GrantMadeBeforeTheAnsweredPoll_IsIgnored) {
   const Operation one = rig.queued_up(rig.waiting(1min), {.mark = 100});
   rig.message(owner_of(one), 100, 8);
