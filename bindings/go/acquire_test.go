@@ -120,48 +120,13 @@ func TestAcquire_DeadlineWhileWaiting_FailsWithTimeout(t *testing.T) {
 	}
 }
 
-func TestAcquire_CancelledWhileWaiting_EndsAtOnceAndLeavesNothing(t *testing.T) {
-	holder, waiter, key := open(t, nil), open(t, nil), keyOf(t)
-	lock := acquire(t, holder, key, nil)
-	ctx, cancel := context.WithCancel(context.Background())
-	waiting := acquiring(ctx, waiter, key, nil)
-	untilQueued(t, key, 1)
-	cancel()
-	expectEnd(t, outcome(t, waiting).err, ctx)
-	untilQueued(t, key, 0)
-	if lock.Release(); !isFree(t, key) {
-		t.Error("the waiter left something behind")
-	}
-}
-
-func TestAcquire_CancelledAsItIsGranted_NeverLeavesTheKeyHeld(t *testing.T) {
-	holder, waiter, key := open(t, nil), open(t, nil), keyOf(t)
-	granted := 0
-	for i := 0; i < 100; i++ {
-		lock := acquire(t, holder, key, nil)
-		ctx, cancel := context.WithCancel(context.Background())
-		waiting := acquiring(ctx, waiter, key, nil)
-		if i%2 == 0 {
-			untilQueued(t, key, 1)
-		}
-		go cancel()
-		lock.Release()
-		if got := outcome(t, waiting); got.err == nil {
-			granted++
-			got.lock.Release()
-		}
-	}
-	t.Logf("%d of 100 were granted", granted)
-	until(t, "the key is free", func() bool { return isFree(t, key) })
-}
-
 func TestAcquire_Released_GoesToTheWaiter(t *testing.T) {
 	holder, waiter, key := open(t, nil), open(t, nil), keyOf(t)
 	for _, options := range []*lockc.AcquireOptions{nil, {Fair: true}, {TTL: 5 * time.Second}, {Spin: true}} {
 		first := acquire(t, holder, key, nil)
 		waiting := acquiring(context.Background(), waiter, key, options)
 		if options == nil || !options.Spin {
-			untilQueued(t, key, 1)
+			untilQueued(t, serverURL, key, 1)
 		}
 		first.Release()
 		got := outcome(t, waiting)

@@ -19,7 +19,7 @@ func TestClose_ReleasesLocksAndEndsWaiters(t *testing.T) {
 	lock := acquire(t, client, key, nil)
 	ctx := lock.Context(context.Background())
 	waiting := acquiring(context.Background(), client, key+"other", nil)
-	untilQueued(t, key+"other", 1)
+	untilQueued(t, serverURL, key+"other", 1)
 	if err := client.Close(); err != nil {
 		t.Error(err)
 	}

@@ -92,7 +92,7 @@ func TestDo_Busy_DoesNotRun(t *testing.T) {
 			return nil
 		})
 	}()
-	untilQueued(t, key, 1)
+	untilQueued(t, serverURL, key, 1)
 	cancel()
 	expectEnd(t, <-done, ctx)
 }

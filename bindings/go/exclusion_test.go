@@ -147,7 +147,7 @@ func TestWaiting_ThousandsOfGoroutinesOnOneKey_KeepNoThreads(t *testing.T) {
 		}()
 	}
 	started.Wait()
-	untilQueued(t, key, 1)
+	untilQueued(t, serverURL, key, 1)
 	if now := threads(t); now > before+50 {
 		t.Errorf("%d threads while %d wait, %d before", now, waiters, before)
 	}

@@ -13,7 +13,7 @@ func TestInspect_HeldKey_TellsHolderAndQueue(t *testing.T) {
 	lock := acquire(t, holder, key, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	waiting := acquiring(ctx, waiter, key, nil)
-	untilQueued(t, key, 1)
+	untilQueued(t, serverURL, key, 1)
 	found := inspect(t, holder, key)
 	if found.Key != key || found.State != "held" || found.Type != "string" ||
 		found.Owner != redis(t, serverURL, "GET", key) || found.ClientName != "holder" ||

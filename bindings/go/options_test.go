@@ -121,7 +121,7 @@ func TestOptions_MaxWaiters_LimitsWaiting(t *testing.T) {
 	lock := acquire(t, holder, key, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	first := acquiring(ctx, client, key, nil)
-	untilQueued(t, key, 1)
+	untilQueued(t, serverURL, key, 1)
 	if err := outcome(t, acquiring(ctx, client, key, nil)).err; !errors.Is(err, lockc.ErrLimit) {
 		t.Errorf("the second waiter: %v", err)
 	}

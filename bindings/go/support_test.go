@@ -187,7 +187,13 @@ func keyOf(t *testing.T) string {
 
 func acquire(t *testing.T, client *lockc.Client, key string, options *lockc.AcquireOptions) *lockc.Lock {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	return acquireWithin(t, patience, client, key, options)
+}
+
+func acquireWithin(t *testing.T, limit time.Duration, client *lockc.Client, key string,
+	options *lockc.AcquireOptions) *lockc.Lock {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	lock, err := client.Acquire(ctx, key, options)
 	if err != nil {
@@ -232,12 +238,12 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// untilQueued waits until count clients stand in the server's queue of key.
-func untilQueued(t *testing.T, key string, count int) {
+// untilQueued waits until count waiters stand in the queue of key at the server.
+func untilQueued(t *testing.T, server, key string, count int) {
 	t.Helper()
 	queue := fmt.Sprintf("lockc:{%s}:queue:%s", key, key)
 	until(t, "queue of "+key, func() bool {
-		return redis(t, serverURL, "ZCARD", queue) == strconv.Itoa(count)
+		return redis(t, server, "ZCARD", queue) == strconv.Itoa(count)
 	})
 }
 

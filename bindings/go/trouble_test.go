@@ -3,10 +3,6 @@ package lockc_test
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
-	"regexp"
-	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -159,30 +155,4 @@ func TestTrouble_KeyOfAnotherType_IsWrongType(t *testing.T) {
 	if _, err := client.Acquire(context.Background(), key, nil); !errors.Is(err, lockc.ErrWrongType) {
 		t.Error(err)
 	}
-}
-
-func TestSignals_MaskUntouchedAndProfilingHarmless(t *testing.T) {
-	before := caughtSignals(t)
-	if err := pprof.StartCPUProfile(io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	client, key := open(t, nil), keyOf(t)
-	for start := time.Now(); time.Since(start) < 300*time.Millisecond; {
-		if err := acquire(t, client, key, nil).Release(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	pprof.StopCPUProfile()
-	if after := caughtSignals(t); after != before {
-		t.Errorf("signals caught %s, before %s", after, before)
-	}
-}
-
-func caughtSignals(t *testing.T) string {
-	t.Helper()
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(regexp.MustCompile(`(?m)^SigCgt:.*$`).Find(status))
 }

@@ -1,17 +1,21 @@
-"""What a system does to a process: look-ups hang, clocks jump, libraries come and go."""
+"""What a system does to a process: look-ups hang, clocks jump, libraries and servers come and go."""
 
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from lockc_abi import LIBRARY_PATH
 from redis_server import RedisServer
+from scale import scaled
 
 HERE = Path(__file__).parent
 LIMIT = 60  # of a program that may hang
@@ -80,6 +84,70 @@ def test_lease_is_over_at_once_when_the_boot_clock_jumps(
         server.url,
     )
     assert printed == "True 0"
+
+
+FAILED_CONNECTS = """
+    import ctypes, os, sys
+    from lockc_abi import Client, Refused
+    from timing import within
+
+    preloaded = ctypes.CDLL(None)
+
+    def counts():
+        return [len(os.listdir(f"/proc/self/{kind}")) for kind in ("fd", "task")]
+
+    def fail():
+        try:
+            client.acquire("key")
+        except Refused as refused:
+            assert refused.status in {"E_UNREACHABLE", "E_UNCERTAIN"}, refused
+        preloaded.jump_boot_clock(ctypes.c_long(1))  # beyond the back-off
+
+    url, server, times = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    before = counts()
+    client = Client(url)
+    opened = counts()
+    if server:
+        client.acquire("key").release()
+        os.kill(server, 9)
+    while preloaded.connects_so_far() < times:
+        fail()
+    print(within(5, lambda: counts() == opened))
+    client.close()
+    print(within(5, lambda: counts() == before))
+"""
+REFUSED, BROKEN = 10_000, scaled(500, 10_000)
+
+
+@contextmanager
+def hanging_up() -> Iterator[str]:
+    """The URL of a server that ends each connection at once."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    listener.accept()[0].close()
+
+        server = threading.Thread(target=serve)
+        server.start()
+        yield f"redis://127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)  # ends the accept
+        server.join()
+
+
+def test_thousands_of_refused_reconnects_leave_no_thread_and_no_descriptor(
+    run: Callable[..., str], own_server: RedisServer
+) -> None:
+    printed = run(FAILED_CONNECTS, own_server.url, str(own_server.pid), str(REFUSED))
+    assert printed == "True\nTrue"
+
+
+def test_thousands_of_broken_connects_leave_no_thread_and_no_descriptor(
+    run: Callable[..., str],
+) -> None:
+    with hanging_up() as url:
+        assert run(FAILED_CONNECTS, url, "0", str(BROKEN)) == "True\nTrue"
 
 
 def test_library_may_be_opened_used_and_closed_again_and_again(
