@@ -1,4 +1,4 @@
-"""What a system does to a process: look-ups hang, clocks jump, libraries and servers come and go."""
+"""What a system does to a process: look-ups hang, clocks jump, servers refuse, libraries go."""
 
 from __future__ import annotations
 

@@ -15,10 +15,10 @@ from conftest import until
 from redis_server import RedisServer
 
 # A call that keeps the GIL leaves others nothing of it, and one that keeps it half of the time a
-# half. A busy machine takes from them, too. The time for which it let the counting thread wait for a
-# processor is not counted; but it may stop the calling thread, too, just as that has got the GIL back.
-# So the first of some attempts counts in which the rates beside the call and without it agree. Those
-# of a call that keeps the GIL differ in all.
+# half. A busy machine takes from them, too. For how long it let the counting thread wait for a
+# processor is not counted; but it may also stop the calling thread just as that has the GIL again.
+# So the first of some attempts counts at which the rates beside the call and without it agree.
+# Those of a call that keeps the GIL differ at all of them.
 TOLERANCE = 0.1
 ATTEMPTS = 30
 
