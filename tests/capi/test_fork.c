@@ -253,9 +253,9 @@ static void *take_turns(void *argument) {
 static void many_children_call_at_once(void **state) {
 #ifdef __SANITIZE_ADDRESS__
   /* gcc 12's allocator for it keeps its locks across fork(), as a stuck child has shown. */
-  enum { CHILDREN = 20, THREADS = 1, BUSY = 0 };
+  enum { CHILDREN = 50, THREADS = 1, BUSY = 0 };
 #else
-  enum { CHILDREN = 20, THREADS = 4, BUSY = THREADS };
+  enum { CHILDREN = 50, THREADS = 4, BUSY = THREADS };
 #endif
   struct rig *rig = *state;
   const lockc_client_options named = {.struct_size = sizeof named, .client_name = "forking"};
