@@ -22,7 +22,6 @@ from harness.cores import PLACEMENTS
 from harness.plan import Target, Workload, read_targets, read_workloads
 from harness.play import play
 from harness.report import Result, machine, write_json
-from harness.runner import refine_timers
 from harness.server import Server
 
 BENCH = Path(__file__).resolve().parent
@@ -151,7 +150,6 @@ def conclude(results: list[Result], seconds: float) -> int:
 def main() -> int:
     given = arguments()
     began = time.monotonic()
-    refine_timers()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # and the server with it
     build = given.build.resolve()
     out = given.out or build / "bench" / ("quick.json" if given.quick else "full.json")

@@ -12,7 +12,7 @@ from . import figures
 from .cores import Cores, pin
 from .figures import Figures
 from .plan import Target, Workload
-from .runner import Acquisition, Runner, RunnerFailed, begin_together
+from .runner import Acquisition, Runner, RunnerFailed, begin_together, refine_timers
 from .server import Server, ServerSample, foreign_cpu
 
 
@@ -62,7 +62,8 @@ def _play(server: Server, workload: Workload, target: Target, folder: Path, **mo
     load = {**workload.load, **more, "address": server.address}
     cores = Cores.of(workload.cores)
     pin(server.pid, cores.server)
-    pin(os.getpid(), cores.clients)  # the runners inherit it
+    pin(os.getpid(), cores.clients)  # the runners inherit it, and the timers
+    refine_timers("hold_us" in load)
     load["pairs"] = max(1, int(load["pairs"]) // int(load["threads"]))
     runners: list[Runner] = []
     switches = _switches()

@@ -5,7 +5,7 @@
 #include "proxy.h"
 #include "server.h"
 
-enum { LOST_TAG = 7, SOON_MS = 5000, PAIRS = 200, NEIGHBOURS = 4 };
+enum { LOST_TAG = 7, SOON_MS = 5000, PAIRS = 200, NEIGHBOURS = 4, MANY = 3000 };
 
 static lockc_lock *lock_with_events(const struct rig *rig, lockc_client *client,
                                     lockc_queue *events) {
@@ -112,6 +112,39 @@ static void frozen_server_keeps_nobody(void **state) {
   server_stop(server);
 }
 
+/* More releases than the socket has room for: the rest leaves when there is some. */
+static void full_socket_keeps_nobody(void **state) {
+  (void)state;
+  const char *const unix_socket[] = {"--unixsocket", "lockc.sock", NULL};
+  const lockc_client_options patient = {.struct_size = sizeof patient, .reply_timeout_ms = 60000};
+  static lockc_lock *locks[MANY];
+  struct server *server = server_start(unix_socket);
+  struct raw_redis *raw = raw_open_port(server->port, NULL);
+  char text[128];
+  snprintf(text, sizeof text, "unix://%s/lockc.sock", server->directory);
+  lockc_client *client = open_client(text, &patient);
+  lockc_queue *queue = open_queue(client);
+  for (int i = 0; i < MANY; ++i) {
+    snprintf(text, sizeof text, "key:%d", i);
+    assert_status(lockc_queue_acquire(queue, (uint64_t)i, NULL, text, strlen(text), NULL, NULL),
+                  LOCKC_PENDING);
+  }
+  for (int i = 0; i < MANY; ++i) locks[i] = next_completion(queue, SOON_MS).lock;
+  server_freeze(server);
+  const int64_t start = now_ms();
+  for (int i = 0; i < MANY; ++i) {
+    assert_status(lockc_lock_release_nowait(locks[i], NULL), LOCKC_OK);
+    lockc_lock_free(locks[i]);
+  }
+  assert_between(now_ms() - start, 0, 20000);
+  server_thaw(server);
+  assert_within(SOON_MS, raw_integer(raw, "EVAL %s 0", "return #redis.call('KEYS', 'key:*')") == 0);
+  lockc_queue_close(queue);
+  lockc_client_close(client);
+  raw_close(raw);
+  server_stop(server);
+}
+
 static void unanswered_release_goes_on_until_it_is_done(void **state) {
   struct rig *rig = *state;
   struct proxy *proxy = proxy_start(atoi(strrchr(rig->url, ':') + 1));
@@ -189,6 +222,7 @@ int main(void) {
       with_rig(lost_before_is_said_at_once),
       with_rig(closed_client_has_told_the_loss),
       cmocka_unit_test(frozen_server_keeps_nobody),
+      cmocka_unit_test(full_socket_keeps_nobody),
       with_rig(unanswered_release_goes_on_until_it_is_done),
       with_rig(pair_costs_two_requests),
       with_rig(same_key_is_free_for_the_next_try_at_once),
