@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from lockc_abi import Client, OpenClient, Queue, Refused
 from proxy import Proxy
 from redis_server import RedisServer, free_port
+from resp import Connection
 from scale import scaled
 from timing import REPLY_MS, TOLERANCE, Stopwatch, within
 
@@ -114,10 +115,24 @@ def test_unresolvable_host_is_unreachable(open_client: OpenClient) -> None:
     assert watch.seconds < 0.5 + TOLERANCE
 
 
-def test_unreachable_server_costs_no_threads_or_descriptors() -> None:
-    def count(kind: str) -> int:
-        return len(list(Path("/proc/self", kind).iterdir()))
+def threads_and_descriptors() -> tuple[int, ...]:
+    return tuple(len(list(Path("/proc/self", kind).iterdir())) for kind in ("task", "fd"))
 
+
+def assert_costs_nothing(open_use_and_close: Callable[[], None], times: int) -> None:
+    open_use_and_close()
+    before = threads_and_descriptors()
+    for _ in range(times):
+        open_use_and_close()
+    assert within(
+        2.0,
+        lambda: all(
+            now <= then for now, then in zip(threads_and_descriptors(), before, strict=True)
+        ),
+    )
+
+
+def test_unreachable_server_costs_no_threads_or_descriptors() -> None:
     def open_wait_and_close() -> None:
         with Client(f"redis://127.0.0.1:{free_port()}") as client, Queue(client) as queue:
             for tag in range(10):
@@ -127,8 +142,21 @@ def test_unreachable_server_costs_no_threads_or_descriptors() -> None:
                 assert completion is not None
                 assert completion.status in UNAVAILABLE
 
-    open_wait_and_close()
-    before = count("fd"), count("task")
-    for _ in range(scaled(30, 1000)):
-        open_wait_and_close()
-    assert within(2.0, lambda: (count("fd"), count("task")) <= before)
+    assert_costs_nothing(open_wait_and_close, scaled(30, 1000))
+
+
+def test_clients_that_come_and_go_cost_no_threads_or_descriptors(
+    server: RedisServer, raw: Connection
+) -> None:
+    def open_wait_and_close() -> None:
+        with Client(server.url) as holder, Client(server.url) as waiter, Queue(waiter) as queue:
+            holder.acquire("key", wait_ms=2000).release()
+            lock = holder.acquire("key", wait_ms=2000)
+            queue.acquire(1, "key", wait_ms=-1)
+            lock.release()
+            completion = queue.poll(5000)
+            assert completion is not None
+            assert completion.status == "OK"
+
+    assert_costs_nothing(open_wait_and_close, scaled(100, 1000))
+    assert within(2.0, lambda: raw.call("CLIENT", "LIST").count(b"\n") == 1)

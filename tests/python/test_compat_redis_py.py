@@ -84,6 +84,25 @@ def test_our_locks_and_those_of_redis_py_exclude_one_another(server: RedisServer
     assert [grants.count(kind.__module__) for kind in kinds[:2]] == [30, 30]
 
 
+@pytest.mark.parametrize("decodes", [False, True], ids=["bytes", "text"])
+def test_second_lock_of_a_key_is_refused_and_the_first_released_though_replies_are_decoded(
+    server: RedisServer, key: str, decodes: bool
+) -> None:
+    with redis.Redis(port=server.port, decode_responses=decodes) as client:
+        first, second = Lock(client, key, timeout=10), Lock(client, key, timeout=10)
+        assert first.acquire(blocking=False)
+        assert second.acquire(blocking=False) is False
+        assert first.owned()
+        assert not second.owned()
+        value = client.get(key)
+        assert (value.encode() if decodes else value) == first.local.token
+        first.extend(10)
+        first.release()
+        assert client.exists(key) == 0
+        assert second.acquire(blocking=False)
+        second.release()
+
+
 EXAMPLES = re.findall(
     r"^```python\n(.*?)^```$",
     (Path(__file__).parents[2] / "docs/python-compat.md").read_text(),
