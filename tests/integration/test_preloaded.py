@@ -176,22 +176,30 @@ def test_library_may_be_opened_used_and_closed_again_and_again(
     assert printed == "done"
 
 
+@pytest.mark.parametrize("who", ["main", "second"])
 def test_exit_from_one_thread_ends_a_process_whose_other_thread_waits(
-    run: Callable[..., str], server: RedisServer
+    who: str, run: Callable[..., str], server: RedisServer
 ) -> None:
     printed = run(
         """
         import ctypes, sys, threading
         from lockc_abi import Client, Queue
+        from timing import within
         client, other = Client(sys.argv[1]), Client(sys.argv[1])
         held = client.acquire("key")
-        threading.Thread(
-            target=lambda: other.acquire("key", wait_ms=-1), daemon=True).start()
-        with Queue(client) as queue:
-            queue.acquire(1, "key", wait_ms=-1)
-            print("exits", flush=True)
-            ctypes.CDLL(None).exit(0)
+        def wait():
+            other.acquire("key", wait_ms=-1)
+        def leave():
+            with Queue(client) as queue:
+                queue.acquire(1, "key", wait_ms=-1)
+                assert within(20, lambda: '"queue":[]' not in client.inspect("key"))
+                print("exits", flush=True)
+                ctypes.CDLL(None).exit(0)
+        here, there = (leave, wait) if sys.argv[2] == "main" else (wait, leave)
+        threading.Thread(target=there, daemon=True).start()
+        here()
         """,
         server.url,
+        who,
     )
     assert printed == "exits"
