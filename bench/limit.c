@@ -18,7 +18,7 @@ static const char COMPARE_AND_DELETE[] =
 enum { TOKENS_PER_GRANT = 8 }; /* lockc's default handover_max */
 
 struct holder {
-  redisContext* connection;
+  redisContext *connection;
   unsigned long acquires;
   bool holds;
   char owner[64];
@@ -31,8 +31,8 @@ static struct {
   char acquire[41], release[41];
 } setup;
 
-static struct request acquire_request(struct worker* worker) {
-  struct holder* holder = worker->state;
+static struct request acquire_request(struct worker *worker) {
+  struct holder *holder = worker->state;
   snprintf(holder->owner, sizeof holder->owner, "lc1:%06d0123456789abcdef:%lu:x:%s:%d",
            worker->index, ++holder->acquires, setup.ttl, TOKENS_PER_GRANT);
   if (!setup.own_scripts) return REQUEST("SET", worker->key, holder->owner, "NX", "PX", setup.ttl);
@@ -40,28 +40,28 @@ static struct request acquire_request(struct worker* worker) {
                  holder->seen, holder->owner, "0", "0", "60000");
 }
 
-static struct request release_request(struct worker* worker) {
-  struct holder* holder = worker->state;
+static struct request release_request(struct worker *worker) {
+  struct holder *holder = worker->state;
   if (!setup.own_scripts) return REQUEST("EVALSHA", setup.release, "1", worker->key, holder->owner);
   return REQUEST("EVALSHA", setup.release, "4", worker->key, holder->fence, holder->queue,
                  holder->seen, holder->owner, "60000");
 }
 
-static bool acquire(struct worker* worker) {
-  struct holder* holder = worker->state;
+static bool acquire(struct worker *worker) {
+  struct holder *holder = worker->state;
   if (redis_ask(holder->connection, acquire_request(worker)) < 1) fail("%s: not free", worker->key);
   return true;
 }
 
-static void release(struct worker* worker) {
-  struct holder* holder = worker->state;
+static void release(struct worker *worker) {
+  struct holder *holder = worker->state;
   if (redis_ask(holder->connection, release_request(worker)) != 1) fail("%s: lost", worker->key);
 }
 
 /* Takes one answer to a worker of the pipeline and says whether it has another request to send. */
-static bool advance(struct worker* worker, redisReply* reply) {
-  struct holder* holder = worker->state;
-  struct record* record = &worker->records[worker->count];
+static bool advance(struct worker *worker, redisReply *reply) {
+  struct holder *holder = worker->state;
+  struct record *record = &worker->records[worker->count];
   if (redis_number(reply) < 1) fail("%s: refused", worker->key);
   holder->holds = !holder->holds;
   if (holder->holds) {
@@ -74,16 +74,16 @@ static bool advance(struct worker* worker, redisReply* reply) {
   return worker->count < worker->load->pairs && record->released < worker->load->deadline;
 }
 
-static void append_next(redisContext* connection, struct worker* worker) {
-  struct holder* holder = worker->state;
-  struct record* record = &worker->records[worker->count];
+static void append_next(redisContext *connection, struct worker *worker) {
+  struct holder *holder = worker->state;
+  struct record *record = &worker->records[worker->count];
   *(holder->holds ? &record->releasing : &record->asked) = now_ns();
   redis_append(connection, holder->holds ? release_request(worker) : acquire_request(worker));
 }
 
-static void run_pipeline(struct load* load, redisContext* connection) {
+static void run_pipeline(struct load *load, redisContext *connection) {
   /* Answers come in the order of the requests: a ring of the workers that wait for one. */
-  struct worker** ring = calloc((size_t)load->threads, sizeof *ring);
+  struct worker **ring = calloc((size_t)load->threads, sizeof *ring);
   int first = 0, waiting = 0;
   if (!ring) fail("out of memory");
   for (int i = 0; i < load->threads; i++) {
@@ -94,10 +94,10 @@ static void run_pipeline(struct load* load, redisContext* connection) {
     int written = 0;
     while (!written)
       if (redisBufferWrite(connection, &written) != REDIS_OK) fail("redis: %s", connection->errstr);
-    redisReply* reply = redis_next(connection, 1000);
+    redisReply *reply = redis_next(connection, 1000);
     if (!reply) fail("redis: no answer");
     for (; reply; reply = waiting ? redis_next(connection, 0) : NULL) {
-      struct worker* worker = ring[first];
+      struct worker *worker = ring[first];
       first = (first + 1) % load->threads;
       waiting--;
       if (!advance(worker, reply)) continue;
@@ -108,23 +108,23 @@ static void run_pipeline(struct load* load, redisContext* connection) {
   free(ring);
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char **argv) {
   struct load load;
   load_open(&load, argc, argv);
   bool pipe = strcmp(load_text(&load, "io", "blocking"), "pipe") == 0;
   setup.own_scripts = strcmp(load_text(&load, "scripts", "plain"), "lockc") == 0;
   snprintf(setup.ttl, sizeof setup.ttl, "%lld", (long long)load.ttl_ms);
 
-  redisContext* connection = redis_dial(load.address);
+  redisContext *connection = redis_dial(load.address);
   redis_load_script(connection, COMPARE_AND_DELETE, setup.release);
   if (setup.own_scripts) {
     snprintf(setup.acquire, sizeof setup.acquire, "%s", load_text(&load, "acquire", ""));
     snprintf(setup.release, sizeof setup.release, "%s", load_text(&load, "release", ""));
   }
-  struct holder* holders = calloc((size_t)load.threads, sizeof *holders);
+  struct holder *holders = calloc((size_t)load.threads, sizeof *holders);
   if (!holders) fail("out of memory");
   for (int i = 0; i < load.threads; i++) {
-    struct worker* worker = &load.workers[i];
+    struct worker *worker = &load.workers[i];
     worker->state = &holders[i];
     holders[i].connection = pipe ? connection : redis_dial(load.address);
     snprintf(holders[i].fence, sizeof holders[i].fence, "lockc:{%s}:fence:%s", worker->key,
