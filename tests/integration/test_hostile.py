@@ -42,7 +42,9 @@ broken = pytest.mark.parametrize("answer", BROKEN_STREAMS.values(), ids=BROKEN_S
 WRONG_SHAPES = {
     "nil": None,
     "status": "OK",
-    "integer": 1,
+    "integer of no token": 0,
+    "integer below zero": -1,
+    "integer beyond all tokens": 2**53,
     "text": b"1",
     "empty array": [],
     "too short": [1],
