@@ -32,6 +32,13 @@ const Dataset::SortedSet& set_of(const Dataset::Entries& entries, const std::str
   return set == nullptr ? kNone : *set;
 }
 
+const Dataset::Hash& hash_of(const Dataset::Entries& entries, const std::string& key) {
+  static const Dataset::Hash kNone;
+  const Dataset::Entry* entry = find(entries, key);
+  const auto* hash = entry == nullptr ? nullptr : std::get_if<Dataset::Hash>(&entry->value);
+  return hash == nullptr ? kNone : *hash;
+}
+
 bool is_shorter(const Dataset::Entry* is, const Dataset::Entry* was) {
   return is != nullptr && was != nullptr && is->expires_ms &&
          (!was->expires_ms || *is->expires_ms < *was->expires_ms);
@@ -49,8 +56,8 @@ std::string client_of(const std::string& owner) {
 
 }  // namespace
 
-Audit::Audit(World& world, Server& server, Turns& turns)
-    : world_(world), server_(server), turns_(turns) {
+Audit::Audit(World& world, Server& server, Turns& turns, Records& records)
+    : world_(world), server_(server), turns_(turns), records_(records) {
   server.set_witness(*this);
 }
 
@@ -67,15 +74,12 @@ void Audit::before(const Server::Step& step) {
 }
 
 void Audit::after(const Server::Step& step) {
-  const Dataset::Entries& is = server_.data().entries();
-  if (step.script == &scripts::inspect) {
-    for (const std::string& key : step.keys) {
-      const Dataset::Entry* entry = find(is, key);
-      const Dataset::Entry* old = find(was_, key);
-      const bool same = entry == nullptr || old == nullptr ? entry == old : *entry == *old;
-      if (!same) fail(step, "changes " + key);
-    }
-    return;
+  if (step.script == &scripts::inspect || step.script == &scripts::record_read) {
+    return check_unchanged(step);
+  }
+  if (step.script == &scripts::record_write) {
+    const std::string& key = step.keys.at(0);
+    return records_.executed(step, hash_of(was_, key), hash_of(server_.data().entries(), key));
   }
   if (step.script == &scripts::renew) {
     for (const std::string& key : step.keys) check_lock(step, key);
@@ -86,6 +90,16 @@ void Audit::after(const Server::Step& step) {
   if (step.keys.size() < kAllKeys) return;
   check_fence(step.keys[kFence]);
   check_queue(step.keys[kLock], step.keys[kQueue]);
+}
+
+void Audit::check_unchanged(const Server::Step& step) {
+  const Dataset::Entries& is = server_.data().entries();
+  for (const std::string& key : step.keys) {
+    const Dataset::Entry* entry = find(is, key);
+    const Dataset::Entry* old = find(was_, key);
+    const bool same = entry == nullptr || old == nullptr ? entry == old : *entry == *old;
+    if (!same) fail(step, "changes " + key);
+  }
 }
 
 void Audit::check_lock(const Server::Step& step, const std::string& key) {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "records.h"
 #include "server.h"
 #include "turns.h"
 #include "world.h"
@@ -12,7 +13,7 @@ namespace lockc::sim {
 
 class Audit final : public Server::Witness {
  public:
-  Audit(World& world, Server& server, Turns& turns);
+  Audit(World& world, Server& server, Turns& turns, Records& records);
   Audit(const Audit&) = delete;
   Audit& operator=(const Audit&) = delete;
 
@@ -20,6 +21,7 @@ class Audit final : public Server::Witness {
   void after(const Server::Step& step) override;
 
  private:
+  void check_unchanged(const Server::Step& step);
   void check_lock(const Server::Step& step, const std::string& key);
   void check_grant(const Server::Step& step, const std::string& key, const std::string& owner);
   void check_queue(const std::string& key, const std::string& queue);
@@ -30,6 +32,7 @@ class Audit final : public Server::Witness {
   World& world_;
   Server& server_;
   Turns& turns_;
+  Records& records_;
   Dataset::Entries was_;  // of the step's keys, before it
 };
 

@@ -25,6 +25,13 @@ std::vector<Member> in_order(const Dataset::SortedSet& set) {
   return members;
 }
 
+// What has no letter of its own looks at the type by itself, or takes any.
+bool suits(const std::string& command, const Dataset::Entry& entry) {
+  if (command[0] == 'Z') return std::holds_alternative<Dataset::SortedSet>(entry.value);
+  if (command[0] == 'H') return std::holds_alternative<Dataset::Hash>(entry.value);
+  return true;
+}
+
 Reply wrong_type() {
   return Reply::error("WRONGTYPE Operation against a key holding the wrong kind of value");
 }
@@ -38,6 +45,7 @@ std::optional<Reply> Dataset::run(const Arguments& request) {
       {"INCRBY", &Dataset::incrby},   {"DEL", &Dataset::del},
       {"EXISTS", &Dataset::exists},   {"TYPE", &Dataset::type},
       {"PEXPIRE", &Dataset::pexpire}, {"PTTL", &Dataset::pttl},
+      {"HSET", &Dataset::hset},       {"HMGET", &Dataset::hmget},
       {"ZADD", &Dataset::zadd},       {"ZREM", &Dataset::zrem},
       {"ZCARD", &Dataset::zcard},     {"ZSCORE", &Dataset::zscore},
       {"ZMSCORE", &Dataset::zmscore}, {"ZRANK", &Dataset::zrank},
@@ -45,15 +53,14 @@ std::optional<Reply> Dataset::run(const Arguments& request) {
   };
   const auto found = kCommands.find(request.at(0));
   if (found == kCommands.end()) return std::nullopt;
-  const bool on_set = request[0][0] == 'Z';
   const Entry* entry = find(request.at(1));
-  if (on_set && entry != nullptr && entry->value.index() == 0) return wrong_type();
+  if (entry != nullptr && !suits(request[0], *entry)) return wrong_type();
   return (this->*found->second)(request);
 }
 
 bool Dataset::is_write(const std::string& name) {
   return name == "SET" || name == "INCRBY" || name == "DEL" || name == "PEXPIRE" ||
-         name == "ZADD" || name == "ZREM";
+         name == "HSET" || name == "ZADD" || name == "ZREM";
 }
 
 void Dataset::expire() {
@@ -115,7 +122,8 @@ Reply Dataset::exists(const Arguments& request) {
 Reply Dataset::type(const Arguments& request) {
   const Entry* entry = find(request.at(1));
   if (entry == nullptr) return Reply::status("none");
-  return Reply::status(entry->value.index() == 0 ? "string" : "zset");
+  static constexpr const char* kNames[] = {"string", "zset", "hash"};
+  return Reply::status(kNames[entry->value.index()]);
 }
 
 Reply Dataset::pexpire(const Arguments& request) {
@@ -134,6 +142,30 @@ Reply Dataset::pttl(const Arguments& request) {
   const Entry* entry = find(request.at(1));
   if (entry == nullptr) return Reply::integer(-2);
   return Reply::integer(entry->expires_ms ? *entry->expires_ms - now_ms_ : -1);
+}
+
+// HSET key field value ..
+Reply Dataset::hset(const Arguments& request) {
+  Entry* entry = find(request.at(1));
+  if (entry == nullptr) entry = &(entries_[request[1]] = Entry{Hash{}});
+  auto& hash = std::get<Hash>(entry->value);
+  int64_t fresh = 0;
+  for (size_t i = 2; i + 1 < request.size(); i += 2) {
+    fresh += hash.insert_or_assign(request[i], request[i + 1]).second ? 1 : 0;
+  }
+  return Reply::integer(fresh);
+}
+
+Reply Dataset::hmget(const Arguments& request) {
+  const Entry* entry = find(request.at(1));
+  static const Hash kNone;
+  const Hash& hash = entry == nullptr ? kNone : std::get<Hash>(entry->value);
+  Reply values = Reply::array({});
+  for (size_t i = 2; i < request.size(); ++i) {
+    const auto found = hash.find(request[i]);
+    values.elements.push_back(found == hash.end() ? Reply::nil() : Reply::bulk(found->second));
+  }
+  return values;
 }
 
 Reply Dataset::zadd(const Arguments& request) {

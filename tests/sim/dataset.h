@@ -1,5 +1,5 @@
-// The keys of the simulated server: strings and sorted sets with expiry, and the commands that
-// lockc's scripts use on them, with the semantics of Redis' documentation.
+// The keys of the simulated server: strings, sorted sets and hashes with expiry, and the commands
+// that lockc's scripts use on them, with the semantics of Redis' documentation.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ namespace lockc::sim {
 class Dataset {
  public:
   using SortedSet = std::map<std::string, double>;
+  using Hash = std::map<std::string, std::string>;
   struct Entry {
-    std::variant<std::string, SortedSet> value;
+    std::variant<std::string, SortedSet, Hash> value;
     std::optional<int64_t> expires_ms{};  // on the server's clock
     bool operator==(const Entry&) const = default;
   };
@@ -39,7 +40,7 @@ class Dataset {
   std::optional<Reply> run(const Arguments& request);
   // Full memory denies these.
   static bool needs_memory(const std::string& name) {
-    return name == "SET" || name == "INCRBY" || name == "ZADD";
+    return name == "SET" || name == "INCRBY" || name == "ZADD" || name == "HSET";
   }
   static bool is_write(const std::string& name);
 
@@ -57,6 +58,8 @@ class Dataset {
   Reply type(const Arguments& request);
   Reply pexpire(const Arguments& request);
   Reply pttl(const Arguments& request);
+  Reply hset(const Arguments& request);
+  Reply hmget(const Arguments& request);
   Reply zadd(const Arguments& request);
   Reply zrem(const Arguments& request);
   Reply zcard(const Arguments& request);

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "records.h"
+
 namespace lockc::sim {
 namespace {
 
@@ -11,6 +13,10 @@ using Json = nlohmann::json;
 std::string fault_of(const Key& key, const Json& told) {
   if (told.at("key") != key.text()) return "tells of another key";
   const auto state = told.at("state").get<std::string>();
+  if (Records::is_record(key.text()) && state != "free") {
+    const bool so = state == "record" && told.at("owner").is_null() && told.at("pttl_ms") == -1;
+    return so ? "" : "takes a record for something else";
+  }
   const bool ours =
       told.at("owner").is_string() && told["owner"].get<std::string>().starts_with("lc1:");
   if (state == "free" ? told["owner"].is_string() || told.at("pttl_ms") != -2

@@ -1,5 +1,6 @@
 // Looks on and knows the rules: every operation is answered once and in time, whoever holds does so
-// rightly, whoever waits has its turn, and nothing stays at the server for ever.
+// rightly, whoever waits has its turn, no late write lands, and nothing stays at the server for
+// ever.
 #pragma once
 
 #include <functional>
@@ -11,6 +12,7 @@
 #include "holders.h"
 #include "lock/operation.h"
 #include "process.h"
+#include "records.h"
 #include "server.h"
 #include "turns.h"
 #include "world.h"
@@ -22,9 +24,10 @@ class Judge {
   Judge(World& world, Server& server)
       : holders(world, server),
         turns(world),
+        records(world),
         world_(world),
         server_(server),
-        audit_(world, server, turns) {}
+        audit_(world, server, turns, records) {}
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
 
@@ -39,12 +42,13 @@ class Judge {
 
   // After every event.
   void inspect();
-  // When all have ended and all leases are over: every loss is told, and only fences are left at
-  // the server.
+  // When all have ended and all leases are over: every loss is told, and only fences and records
+  // are left at the server.
   void check_leftovers();
 
   Holders holders;
   Turns turns;
+  Records records;
 
  private:
   struct Answer;

@@ -22,7 +22,8 @@ Process::Core::Core(World& world, Transport& transport, const std::string& clien
                {.client = std::make_shared<const std::string>(client),
                 .handover_max = options.handover_max,
                 .handover_time = options.handover_time,
-                .max_waiters = options.max_waiters}) {}
+                .max_waiters = options.max_waiters}),
+      records(node) {}
 
 Process::Process(World& world, Transport& transport, const std::string& client,
                  const Options& options)

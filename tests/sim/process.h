@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "lock/record.h"
 #include "lock/registry.h"
 #include "lock/store.h"
 #include "lock/watchdog.h"
@@ -45,6 +46,7 @@ class Process {
   Duration stood_still() const { return stood_still_; }
 
   Registry& registry() { return core_->registry; }
+  RecordStore& records() { return core_->records; }
   TimePoint turn_began() { return core_->loop.now(); }
   void inspect_key(const Key& key, std::function<void(Result<std::string>)> then);
   // Closes the client: gives back what is held, waits for the answers, but no longer than `within`,
@@ -64,6 +66,7 @@ class Process {
     Watchdog watchdog;
     WakeChannel wake;
     Registry registry;
+    RecordStore records;
   };
 
   void turn(const Task& task);

@@ -54,6 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mutant{"RenewalCreatesTheKey", "if pcall('GET', K) == V then",
                "if not pcall('GET', K) then call('SET', K, V, 'PX', ttl) end\n"
                "if pcall('GET', K) == V then"},
+        Mutant{"LetsALateWriterPass", "if token > 0 and token < last then", "if false then"},
         Mutant{"InspectionCleansUp", "local result = {",
                "call('PEXPIRE', Q, 60000)\nlocal result = {"},
         Mutant{"LeavesAQueueForEver", "call('PEXPIRE', S, math.max(call('PTTL', S), keep))\n", ""}),

@@ -11,9 +11,10 @@ constexpr Duration kWallAtZero = std::chrono::seconds(1'700'000'000);
 
 // By its text or its SHA-1.
 const Script* script_of(std::string_view text) {
-  static constexpr std::array kScripts = {&scripts::acquire, &scripts::release, &scripts::requeue,
-                                          &scripts::renew,   &scripts::drop,    &scripts::inspect,
-                                          &scripts::probe};
+  static constexpr std::array kScripts = {
+      &scripts::acquire, &scripts::release,     &scripts::requeue,
+      &scripts::renew,   &scripts::drop,        &scripts::inspect,
+      &scripts::probe,   &scripts::record_read, &scripts::record_write};
   for (const Script* script : kScripts) {
     if (text == script->text || text == script->sha1) return script;
   }

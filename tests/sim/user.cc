@@ -18,7 +18,8 @@ void User::later(Duration within, Task task) {
 
 void User::act() {
   if (habits_.calm || process_.is_closing()) return;
-  return world_.chance(5) ? inspect() : acquire();
+  if (world_.chance(5)) return inspect();
+  return world_.chance(3) ? read() : acquire();
 }
 
 // ---- acquires
@@ -40,7 +41,7 @@ AcquireRequest User::choose() {
   ttl_ = world_.pick(kTtls);
   fair_ = world_.chance(20);
   return {
-      .key = *Key::make("", "key-" + std::to_string(world_.below(habits_.keys))),
+      .key = *Key::make("", some_key()),
       .ttl = *Ttl::make(ttl_.count()),
       .renew = world_.chance(70),
       .fair = fair_,
@@ -87,9 +88,11 @@ void User::on_acquired(Completion completion) {
 void User::use() {
   if (habits_.calm) return release();
   if (may_enter_again() && world_.chance(40)) return enter_again();
+  if (may_write() && world_.chance(20)) return write();
   if (world_.chance(60)) return release();
   if (world_.chance(50)) return extend();
-  later(Duration(ttl_) * 2, &User::release);  // perhaps beyond its end
+  const bool writes = may_write() && world_.chance(50);
+  later(Duration(ttl_) * 2, writes ? &User::write : &User::release);  // perhaps beyond its end
 }
 
 // Where another thread of its number has the key by now, it would get that one's grant.
@@ -131,6 +134,29 @@ void User::extend() {
   process_.registry().extend(grant, ttl, Owed(sink, Completion::Kind::kExtend, 2));
 }
 
+bool User::may_write() const { return holds_.back()->grant()->token().value != 0; }
+
+void User::write() {
+  const std::shared_ptr<Grant>& grant = holds_.back()->grant();
+  const auto key = *Key::make("", Records::key_of(holds_.back()->key.text()));
+  RecordWrite wanted{.value = judge_.records.new_value(), .token = grant->token()};
+  if (world_.chance(20)) wanted.version = version_;
+  const auto sink = judge_.expect(
+      process_, "write " + wanted.value + " by " + std::to_string(grant->token().value),
+      habits_.answer_within, [self = shared_from_this()](const Completion&) {
+        self->later(Duration(self->ttl_) / 2, &User::use);
+      });
+  auto owed = std::make_shared<Owed>(sink, Completion::Kind::kAcquire, 5);
+  const std::string value = wanted.value;
+  process_.records().write(
+      key, std::move(wanted),
+      [self = shared_from_this(), value, owed](const Result<uint64_t>& version) {
+        self->judge_.records.told(value, version);
+        if (version) self->version_ = *version;
+        owed->tell(version ? Error{} : version.error());
+      });
+}
+
 // In any order, if there are several. One in five lets go without waiting for the answer, half of
 // them so that they still hear of a loss.
 void User::release() {
@@ -168,8 +194,11 @@ void User::go_on() {
 
 // ---- looks
 
+std::string User::some_key() { return "key-" + std::to_string(world_.below(habits_.keys)); }
+
 void User::inspect() {
-  const auto key = *Key::make("", "key-" + std::to_string(world_.below(habits_.keys)));
+  const std::string lock = some_key();
+  const auto key = *Key::make("", world_.chance(20) ? Records::key_of(lock) : lock);
   const auto sink =
       judge_.expect(process_, "inspect " + key.text(), habits_.answer_within,
                     [self = shared_from_this()](const Completion&) { self->go_on(); });
@@ -177,6 +206,18 @@ void User::inspect() {
   process_.inspect_key(key, [&world = world_, key, owed](const Result<std::string>& json) {
     if (json) check_inspection(world, key, *json);
     owed->tell(json ? Error{} : json.error());
+  });
+}
+
+void User::read() {
+  const auto key = *Key::make("", Records::key_of(some_key()));
+  const auto sink =
+      judge_.expect(process_, "read " + key.text(), habits_.answer_within,
+                    [self = shared_from_this()](const Completion&) { self->go_on(); });
+  auto owed = std::make_shared<Owed>(sink, Completion::Kind::kAcquire, 6);
+  process_.records().read(key, [&records = judge_.records, owed](const Result<Record>& found) {
+    if (found) records.told(*found);
+    owed->tell(found ? Error{} : found.error());
   });
 }
 

@@ -12,8 +12,8 @@
 
 namespace lockc::sim {
 
-// One thread of a process's program: acquires, holds, perhaps enters again, gives back, again and
-// again; and looks at keys now and then.
+// One thread of a process's program: acquires, holds, perhaps enters again, writes under its
+// token, gives back, again and again; and looks at keys now and then.
 class User : public std::enable_shared_from_this<User> {
  public:
   // `number`: that of its thread, for re-entry; 0: it never enters again.
@@ -39,10 +39,14 @@ class User : public std::enable_shared_from_this<User> {
   void enter_again();
   void on_entered_again(const Completion& completion);
   void extend();
+  bool may_write() const;
+  void write();
   void release();
   void release_nowait(const std::shared_ptr<Hold>& hold);
   void go_on();
+  std::string some_key();
   void inspect();
+  void read();
 
   World& world_;
   Judge& judge_;
@@ -52,6 +56,7 @@ class User : public std::enable_shared_from_this<User> {
   std::weak_ptr<Waiter> waiter_;              // the core owns it
   std::shared_ptr<Hold> asked_;               // what the acquire under way is to bring
   std::vector<std::shared_ptr<Hold>> holds_;  // of one key; several where it entered again
+  uint64_t version_ = 0;                      // of the last record that it wrote
   bool fair_ = false;
   Millis ttl_{};
 };
