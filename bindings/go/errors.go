@@ -124,8 +124,36 @@ func failed(answer *raw.Answer, key string) *Error {
 		err.Message = string(text[:size])
 		answer.Error = 0
 	}
+	if err.Status == ErrInvalid {
+		err.Message = goNames.Replace(err.Message)
+	}
 	return err
 }
+
+// goNames turns the names of options in the library's messages into those of this package.
+var goNames = strings.NewReplacer(
+	"connect_timeout_ms", "ConnectTimeout",
+	"reply_timeout_ms", "ReplyTimeout",
+	"key_prefix", "KeyPrefix",
+	"client_name", "ClientName",
+	"default_ttl_ms", "DefaultTTL",
+	"renew_every_ms", "RenewEvery",
+	"fence_retention_ms", "FenceRetention",
+	"renew_batch", "RenewBatch",
+	"handover_max", "HandoverMax",
+	"handover_ms", "Handover",
+	"spin_min_ms", "SpinMin",
+	"spin_max_ms", "SpinMax",
+	"max_hold_ms", "MaxHold",
+	"max_tries", "MaxTries",
+	"version is", "Version is",
+	"token is", "Token is",
+	"LOCKC_RENEW", "Renew",
+	"LOCKC_NO_RENEW", "NoRenew",
+	"LOCKC_SPIN", "Spin",
+	"LOCKC_IF_VERSION", "IfVersion",
+	"flags has", "AcquireOptions has",
+)
 
 // answered is failed, or nil for an answer that is success.
 func answered(answer *raw.Answer, key string) error {

@@ -13,32 +13,43 @@ import (
 
 func TestOpen_BadURLOrOption_IsInvalidAndSaysWhich(t *testing.T) {
 	const secret = "s3cret"
-	for want, options := range map[string]*lockc.Options{
-		"ConnectTimeout":  {ConnectTimeout: -time.Second},
-		"ReplyTimeout":    {ReplyTimeout: math.MaxInt64},
-		"MaxWaiters":      {MaxWaiters: -1},
-		"KeyPrefix":       {KeyPrefix: "a\x00b"},
-		"ClientName":      {ClientName: "a\x00b"},
-		"Username":        {Username: "a\x00b"},
-		"Password":        {Password: secret + "\x00"},
-		"default_ttl":     {DefaultTTL: -time.Second},
-		"default_ttl_ms":  {DefaultTTL: time.Nanosecond},
-		"default_ttl_m":   {DefaultTTL: 400 * 24 * time.Hour},
-		"renew_every":     {RenewEvery: time.Hour},
-		"fence_retention": {FenceRetention: -time.Second},
-		"RenewBatch":      {RenewBatch: -1},
-		"renew_batch":     {RenewBatch: 1001},
-		"handover_max":    {HandoverMax: 1001},
-		"Handover":        {Handover: -time.Second},
-		"SpinMin":         {SpinMin: -time.Second},
-		"spin":            {SpinMin: time.Second, SpinMax: time.Millisecond},
-		"LogFD":           {LogFD: -1},
+	const day = 24 * time.Hour
+	for _, bad := range []struct {
+		option  string
+		options lockc.Options
+	}{
+		{"ConnectTimeout", lockc.Options{ConnectTimeout: -time.Second}},
+		{"ConnectTimeout is 172800000 ms, not", lockc.Options{ConnectTimeout: 2 * day}},
+		{"ReplyTimeout", lockc.Options{ReplyTimeout: math.MaxInt64}},
+		{"ReplyTimeout", lockc.Options{ReplyTimeout: 2 * day}},
+		{"MaxWaiters", lockc.Options{MaxWaiters: -1}},
+		{"KeyPrefix", lockc.Options{KeyPrefix: "a\x00b"}},
+		{"KeyPrefix", lockc.Options{KeyPrefix: strings.Repeat("a", 5000)}},
+		{"ClientName", lockc.Options{ClientName: "a\x00b"}},
+		{"ClientName", lockc.Options{ClientName: "a b"}},
+		{"Username", lockc.Options{Username: "a\x00b"}},
+		{"Password", lockc.Options{Password: secret + "\x00"}},
+		{"DefaultTTL", lockc.Options{DefaultTTL: -time.Second}},
+		{"DefaultTTL", lockc.Options{DefaultTTL: time.Nanosecond}},
+		{"DefaultTTL", lockc.Options{DefaultTTL: 400 * day}},
+		{"RenewEvery", lockc.Options{RenewEvery: time.Hour}},
+		{"FenceRetention", lockc.Options{FenceRetention: -time.Second}},
+		{"RenewBatch", lockc.Options{RenewBatch: -1}},
+		{"RenewBatch", lockc.Options{RenewBatch: 1001}},
+		{"HandoverMax", lockc.Options{HandoverMax: 1001}},
+		{"Handover", lockc.Options{Handover: -time.Second}},
+		{"Handover", lockc.Options{Handover: 2 * day}},
+		{"SpinMin", lockc.Options{SpinMin: -time.Second}},
+		{"SpinMin", lockc.Options{SpinMin: 2 * day}},
+		{"SpinMax", lockc.Options{SpinMin: time.Second, SpinMax: time.Millisecond}},
+		{"LogFD", lockc.Options{LogFD: -1}},
 	} {
-		client, err := lockc.Open(serverURL, options)
+		want, options := bad.option+" ", bad.options
+		client, err := lockc.Open(serverURL, &options)
 		if err == nil {
 			client.Close()
 		}
-		if !errors.Is(err, lockc.ErrInvalid) || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, lockc.ErrInvalid) || !strings.HasPrefix(err.Error(), "lockc: "+want) {
 			t.Errorf("%s: %v", want, err)
 		}
 		if err != nil && strings.Contains(err.Error(), secret) {
@@ -57,6 +68,31 @@ func TestOpen_BadURLOrOption_IsInvalidAndSaysWhich(t *testing.T) {
 		_, err := lockc.Open(url, nil)
 		if !errors.Is(err, status) || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+func TestAcquire_BadOptions_AreNamedAsInGo(t *testing.T) {
+	client, ctx := open(t, nil), context.Background()
+	for want, options := range map[string]*lockc.AcquireOptions{
+		"MaxHold is negative":        {MaxHold: -time.Second},
+		"MaxTries is for Spin only":  {MaxTries: 2},
+		"both Renew and NoRenew":     {Renew: true, NoRenew: true},
+		"Spin keeps no order, so it": {Spin: true, Fair: true},
+	} {
+		_, err := client.TryAcquire(ctx, "key", options)
+		if !errors.Is(err, lockc.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	for want, options := range map[string]*lockc.WriteOptions{
+		"Version is for IfVersion only": {Version: 1},
+		"Version is not below 2^53":     {Version: 1 << 53, IfVersion: true},
+		"Token is not below 2^53":       {Token: 1 << 53},
+	} {
+		_, err := client.Write(ctx, "key", nil, options)
+		if !errors.Is(err, lockc.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
 		}
 	}
 }

@@ -15,8 +15,9 @@ Error invalid(const std::string& name, const std::string& why) {
 
 Result<std::monostate> within(const std::string& name, int64_t value, int64_t low, int64_t high) {
   if (value >= low && value <= high) return std::monostate{};
-  return invalid(name, "is " + std::to_string(value) + ", not within " + std::to_string(low) +
-                           " and " + std::to_string(high));
+  const std::string unit = name.ends_with("_ms") ? " ms" : "";
+  return invalid(name, "is " + std::to_string(value) + unit + ", not within " +
+                           std::to_string(low) + " and " + std::to_string(high) + unit);
 }
 
 }  // namespace

@@ -58,6 +58,44 @@ def test_bad_client_option_is_named(options: dict[str, Any], name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"connect_timeout": 100_000}, "connect_timeout is 100000000 ms"),
+        ({"reply_timeout": 100_000}, "reply_timeout is 100000000 ms"),
+        ({"renew_every": 20}, "renew_every is 20000 ms"),
+        ({"fence_retention": 0.5}, "fence_retention is 500 ms"),
+        ({"handover": 100_000}, "handover is 100000000 ms"),
+        ({"spin_min": 2, "spin_max": 1}, "spin_max is 1000 ms"),
+        ({"spin_min": 100_000}, "spin_min is 100000000 ms"),
+    ],
+    ids=str,
+)
+def test_what_the_library_refuses_is_named_as_in_python(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(lockc.Invalid, match=f"^{message}"):
+        lockc.Client(NOWHERE, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"spin": True, "fair": True}, "spin keeps no order"),
+        ({"max_tries": 2}, "max_tries is for spin only"),
+    ],
+    ids=str,
+)
+async def test_what_does_not_go_together_is_named_as_in_python(
+    options: dict[str, Any], message: str
+) -> None:
+    with lockc.Client(NOWHERE) as client, pytest.raises(lockc.Invalid, match=f"^{message}"):
+        client.lock("key", **options).acquire()
+    async with lockc.aio.Client(NOWHERE) as aio_client:
+        with pytest.raises(lockc.Invalid, match=f"^{message}"):
+            await aio_client.lock("key", **options).acquire()
+
+
+@pytest.mark.parametrize(
     "key", ["", b"", None, 5, bytearray(b"k"), "\ud800", "lockc:mine", b"x" * 4097], ids=repr
 )
 def test_bad_key_is_refused(key: Any) -> None:  # noqa: ANN401 - of any type

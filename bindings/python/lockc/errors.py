@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
-from typing import ClassVar
+from typing import ClassVar, Final
 
 
 class Status(IntEnum):
@@ -229,6 +230,15 @@ _CLASSES: dict[int, type[Error]] = {
 }  # fmt: skip
 
 
+# How the library names options: durations by their unit, flags by their prefix.
+_C_NAME: Final = re.compile(r"\b(?:([a-z]+(?:_[a-z]+)*)_ms|LOCKC_(SPIN))\b")
+
+
+def _with_own_names(message: str) -> str:
+    """Names options as the functions here do."""
+    return _C_NAME.sub(lambda found: found[1] or found[2].lower(), message)
+
+
 def from_status(status: int, message: str | None, key: bytes | None) -> Error:
     """Makes the exception of a status; the extension module calls it too.
 
@@ -237,4 +247,6 @@ def from_status(status: int, message: str | None, key: bytes | None) -> Error:
         message: The library's text; None for the general text of the class.
         key: The key that was asked for.
     """
+    if status == Status.E_INVALID and message is not None:
+        message = _with_own_names(message)
     return _CLASSES.get(status, Internal)(message, key)
