@@ -6,11 +6,11 @@ import codecs
 import hashlib
 import re
 import threading
-from types import TracebackType
 
 from embedded import load
 from redis_server import RedisServer
 from resp import Connection
+from running import Running
 from timing import within
 
 LINE = re.compile(rb"^\d+\.\d+ \[\d+ (\S+)\] (.*)$")
@@ -60,7 +60,7 @@ def script_name(words: list[bytes]) -> str | None:
     return None
 
 
-class Monitor:
+class Monitor(Running):
     """Collects the scripts that clients send, from its start on."""
 
     def __init__(self, server: RedisServer) -> None:
@@ -89,15 +89,7 @@ class Monitor:
             self._connection.close()
         return self.seen()
 
-    def __enter__(self) -> Monitor:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self.stop()
 
     def _collect(self) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import faulthandler
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,29 +11,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from lockc_abi import Client, OpenClient, Option
+from fixtures import end_a_call_that_hangs, open_client, proxy, pytest_configure, raw, server
+from lockc_abi import Client, OpenClient
 from proxy import Proxy
 from redis_server import RedisServer
-from resp import Connection
-from scale import scaled
-from timing import REPLY_MS
 
-TEST_LIMIT = scaled(60, 600)
-STDERR = pytest.StashKey[int]()
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Keeps the terminal's stderr, which is captured during tests."""
-    config.stash[STDERR] = os.dup(2)
-
-
-@pytest.fixture(autouse=True)
-def end_a_call_that_hangs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A call into the library can't be interrupted: a hanging one ends the run, with its trace."""
-    stderr = request.config.stash[STDERR]
-    faulthandler.dump_traceback_later(TEST_LIMIT, exit=True, file=stderr)
-    yield
-    faulthandler.cancel_dump_traceback_later()
+__all__ = ["end_a_call_that_hangs", "open_client", "proxy", "pytest_configure", "raw", "server"]
 
 
 @pytest.fixture(scope="session")
@@ -45,45 +26,10 @@ def shared_server() -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-def server(shared_server: RedisServer) -> Iterator[RedisServer]:
-    """The session's server, empty; no test may leave it changed otherwise."""
-    yield shared_server
-    with shared_server.connect() as connection:
-        connection.call("FLUSHALL")
-
-
-@pytest.fixture
 def own_server() -> Iterator[RedisServer]:
     """A server to be frozen, restarted and turned into a replica."""
     with RedisServer() as server:
         yield server
-
-
-@pytest.fixture
-def raw(server: RedisServer) -> Iterator[Connection]:
-    with server.connect() as connection:
-        yield connection
-
-
-@pytest.fixture
-def proxy(server: RedisServer) -> Iterator[Proxy]:
-    with Proxy(server.port) as proxy:
-        yield proxy
-
-
-@pytest.fixture
-def open_client() -> Iterator[OpenClient]:
-    """Opens clients of short time limits; they are closed at the end."""
-    clients: list[Client] = []
-
-    def open_client(url: str, **options: Option) -> Client:
-        limits = {"connect_timeout_ms": REPLY_MS, "reply_timeout_ms": REPLY_MS}
-        clients.append(Client(url, **(limits | options)))
-        return clients[-1]
-
-    yield open_client
-    for client in clients:
-        client.close()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import itertools
 import subprocess
 import sys
@@ -17,20 +16,13 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
+from coroutines import pytest_pyfunc_call
 from redis_server import RedisServer
 from resp import Connection
 
+__all__ = ["pytest_pyfunc_call"]
+
 WITHIN = 20.0  # seconds; no test needs so long, and none goes on for longer
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Runs a test that is a coroutine in an event loop of its own."""
-    if not inspect.iscoroutinefunction(pyfuncitem.obj):
-        return None
-    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
-    asyncio.run(asyncio.wait_for(pyfuncitem.obj(**arguments), WITHIN))
-    return True
 
 
 @pytest.fixture(scope="session")

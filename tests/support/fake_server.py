@@ -17,8 +17,9 @@ import socket
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, BinaryIO
+
+from running import Running
 
 INFO = b"# Server\r\nredis_version:7.0.15\r\nrun_id:" + b"0" * 40 + b"\r\n"
 
@@ -91,7 +92,7 @@ def read_request(stream: BinaryIO) -> list[bytes] | None:
     return arguments
 
 
-class FakeServer:
+class FakeServer(Running):
     """Listens on a free port of 127.0.0.1; a thread for each connection."""
 
     def __init__(self) -> None:
@@ -128,17 +129,6 @@ class FakeServer:
             sockets = list(self._sockets)
         for connection in sockets:
             close_now(connection)
-
-    def __enter__(self) -> FakeServer:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _accept(self) -> None:
         while True:

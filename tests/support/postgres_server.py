@@ -9,8 +9,9 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
+
+from running import Running
 
 READY_WITHIN = 60.0
 SUPERUSER = "lockc"
@@ -31,7 +32,7 @@ def as_nobody_special() -> dict[str, Any]:
     return {"user": "postgres", "group": "postgres", "extra_groups": []}
 
 
-class PostgresServer:
+class PostgresServer(Running):
     def __init__(self) -> None:
         folder = programs()
         assert folder is not None, "PostgreSQL is not installed"
@@ -71,21 +72,6 @@ class PostgresServer:
     def connect(self) -> PostgresSession:
         return PostgresSession(self.directory)
 
-    def __enter__(self) -> PostgresServer:
-        try:
-            return self.start()
-        except BaseException:
-            self.close()
-            raise
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _wait_ready(self) -> None:
         assert self._process is not None
         deadline = time.monotonic() + READY_WITHIN
@@ -97,7 +83,7 @@ class PostgresServer:
             time.sleep(0.05)
 
 
-class PostgresSession:
+class PostgresSession(Running):
     """One connection, by psql; what a statement answers are its rows and its tag, "UPDATE 1"."""
 
     _END = "-- end of the answer --"
@@ -127,14 +113,3 @@ class PostgresSession:
 
     def close(self) -> None:
         self._psql.communicate("\\q\n")
-
-    def __enter__(self) -> PostgresSession:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -27,8 +27,9 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any
+
+from running import Running
 
 DIRECTIONS = ("up", "down")
 SEEN_LIMIT = 65536
@@ -130,7 +131,7 @@ class Trigger:
         return self.skip < 0
 
 
-class Proxy:
+class Proxy(Running):
     """Listens on a free port, which stays the same for its whole life; a thread serves it."""
 
     def __init__(self, target_port: int) -> None:
@@ -157,17 +158,6 @@ class Proxy:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-
-    def __enter__(self) -> Proxy:
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def delay(self, seconds: float, direction: str = "both", saw: bytes | None = None) -> None:
         """Lets every piece of data wait so long."""

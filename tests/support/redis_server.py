@@ -19,11 +19,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from types import TracebackType
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from resp import Connection
+from running import Running
 
 READY = "Ready to accept connections"
 READY_WITHIN = 20.0
@@ -37,7 +37,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-class RedisServer:
+class RedisServer(Running):
     """One server process. Options are those of redis.conf, with _ for -."""
 
     def __init__(self, options: dict[str, str | int] | None = None, port: int = 0) -> None:
@@ -101,17 +101,6 @@ class RedisServer:
     def close(self) -> None:
         self.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
-
-    def __enter__(self) -> RedisServer:
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _command(self) -> list[str]:
         options: dict[str, str | int] = {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Any
+
+from running import Running
 
 Arg = bytes | str | int | float
 Reply = Any  # bytes, int, None, ServerError or a list of these
@@ -25,7 +26,7 @@ def encode(args: Iterable[Arg]) -> bytes:
     return head + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
 
 
-class Connection:
+class Connection(Running):
     """One connection, for one thread at a time. Replies are bytes, int, None or lists of these."""
 
     def __init__(
@@ -105,17 +106,6 @@ class Connection:
     def close(self) -> None:
         self._file.close()
         self._socket.close()
-
-    def __enter__(self) -> Connection:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _wait_readable(self, timeout: float) -> None:
         before = self._socket.gettimeout()
