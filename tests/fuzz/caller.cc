@@ -56,6 +56,7 @@ void Caller::step(char letter) {
     case 'R':
     case 'e':
     case 'E':
+    case 'o':
     case 'd':
       return end(letter);
     case 'g':
@@ -157,6 +158,8 @@ void Caller::end(char letter) {
       return must_tell(lockc_lock_release(lock, &error), error);
     case 'e':
       return must_tell(lockc_lock_extend(lock, 60'000, &error), error);
+    case 'o':
+      return must_tell(lockc_lock_release_nowait(lock, &error), error);
     case 'R':
       expect(LOCKC_DONE_RELEASE, lockc_queue_release(queue_, next_tag_, lock, nullptr));
       return;

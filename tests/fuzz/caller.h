@@ -5,7 +5,7 @@
 //   tk               ... for a fixed lease of 10 ms; 2k: for a re-entrant owner
 //   Ak Wk Fk Nk      asks by its queue: one try · for ever · in order · takes what comes at once
 //   rn en            gives back, extends, and blocks for it; Rn En: by its queue
-//   dn gn            ends the lock's handle; reads all that it tells
+//   on dn gn         gives back without waiting; ends the lock's handle; reads all that it tells
 //   cn               cancels the n-th latest request
 //   p l              polls; polls and waits 2 ms
 //   q                closes its queue and opens another

@@ -45,6 +45,7 @@ void Session::step(char letter) {
     case '2':
       return ask(letter);
     case 'r':
+    case 'R':
     case 'e':
     case 'c': {
       const Operation* one = pick();
@@ -52,6 +53,10 @@ void Session::step(char letter) {
       if (letter == 'c' && one->waiter != nullptr) return rig_.cancel(*one);
       if (letter == 'c' || !one->is_told() || one->grant() == nullptr) return;
       const std::shared_ptr<Grant> grant = one->grant();
+      if (letter == 'R') {
+        rig_.release_nowait(grant);
+        return;
+      }
       add() = letter == 'r' ? rig_.release(grant) : rig_.extend(grant, 1s);
       return;
     }

@@ -4,6 +4,7 @@
 //   a w W s f u   asks for a lock: one try · waits 2 s · for ever · spins · in order · unfenced
 //   2             the same owner asks again for what it holds
 //   rn en cn      gives back, extends, cancels what the n-th operation asked for or got
+//   Rn            gives back without waiting for the answer
 //   i k           inspects a key; wants a connection
 //   v V           reads a record; writes it
 //   o             the server opens connections, and answers log-ins and subscriptions as servers do
