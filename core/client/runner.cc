@@ -26,6 +26,18 @@ bool same(const std::weak_ptr<Connection>& a, const std::shared_ptr<Connection>&
 // Looks at a lock that is taken; about as many as one turn takes.
 constexpr int kTriesToEnter = 50;
 
+// One caller more, while it lives.
+class Counted {
+ public:
+  explicit Counted(std::atomic<unsigned>& callers) : callers_(callers) { ++callers_; }
+  ~Counted() { --callers_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<unsigned>& callers_;
+};
+
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -171,6 +183,7 @@ void Runner::send(FunctionRef<void()> task) {
 }
 
 void Runner::call(Slot& slot, FunctionRef<void()> submit) {
+  const Counted counted(callers_);
   Lead lead = begin(slot, submit, false);
   for (;;) {
     if (lead) {
@@ -204,6 +217,7 @@ Lead Runner::begin(Slot& slot, FunctionRef<void()> submit, bool once) {
   attempt([&] {
     loop_.begin_turn();
     node_.forget_latest();
+    node_.expect(callers_);
     submit();
     loop_.run_deferred();
     if (!slot.is_done()) carrier = node_.latest();
@@ -211,7 +225,7 @@ Lead Runner::begin(Slot& slot, FunctionRef<void()> submit, bool once) {
       slot.carrier = carrier;
       unsent = carrier->take_unsent();
       if (!once || carrier->awaited() == 1) {
-        lead = {carrier, carrier->borrow(), read_limit(slot), false};
+        lead = {carrier, carrier->borrow(), read_limit(slot), lookout_.looks(callers_)};
       }
     }
     loop_.flush();
@@ -244,14 +258,18 @@ void Runner::write_for_all(Connection& connection, Connection::Unsent unsent) {
 Lead Runner::read_for_all(Slot& slot, Lead lead, bool once) {
   std::array<char, 16384> buffer;
   for (bool mine = !slot.is_done();;) {
-    long got = Socket::kNothing;
-    if (mine) got = lead.socket->read(buffer.data(), buffer.size(), lead.limit);
+    Lookout::Seen seen;
+    if (mine) {
+      seen = Lookout::read(*lead.socket, buffer.data(), buffer.size(), lead.limit, lead.looks);
+    }
     Lock lock = enter();
-    auto unsent = feed(lead, buffer.data(), got);
+    lookout_.learn(seen.looks);
+    auto unsent = feed(lead, buffer.data(), seen.got);
     mine = awaits_reply(slot) && lead.connection->outstanding() > 0;
     Lead next;
     if (mine) {
       lead.limit = read_limit(slot);
+      lead.looks = lookout_.looks(callers_);
     } else {
       hand_on(lead);
       if (!once) next = block(slot);
@@ -291,7 +309,7 @@ Lead Runner::watch_channel(Slot& slot, const Lead& lead) {
 Lead Runner::block(Slot& slot) {
   if (slot.is_done()) return {};
   if (blocked_.empty() && slot.waiter != nullptr && !awaits_reply(slot)) {
-    Lead lead{wake_.connection(), nullptr, Socket::kForever, true};
+    Lead lead{wake_.connection(), nullptr, Socket::kForever, 0, true};
     if (lead.connection != nullptr) lead.socket = lead.connection->borrow();
     if (lead) {
       slot.watch(kick_);
@@ -323,7 +341,8 @@ void Runner::hand_on(const Lead& lead) {
   // The one that blocked last has the longest to go.
   for (Slot* slot = blocked_.last(); slot != nullptr; slot = Slot::Blocked::before(*slot)) {
     if (same(slot->carrier, lead.connection) && awaits_reply(*slot)) {
-      return slot->lead({lead.connection, lead.socket, read_limit(*slot), false});
+      return slot->lead(
+          {lead.connection, lead.socket, read_limit(*slot), lookout_.looks(callers_)});
     }
   }
   lead.connection->give_back();

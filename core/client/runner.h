@@ -4,6 +4,7 @@
 // Nothing else in lockc knows about threads.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "base/clock.h"
 #include "base/function_ref.h"
 #include "client/kick.h"
+#include "client/lookout.h"
 #include "client/sleepers.h"
 #include "client/slot.h"
 #include "net/loop.h"
@@ -81,12 +83,14 @@ class Runner {
   WakeChannel& wake_;
   const std::function<void()> begin_anew_;
   const Kick kick_;
-  std::mutex mutex_;  // "inside the loop" is to hold it
+  std::atomic<unsigned> callers_{0};  // who is in call()
+  std::mutex mutex_;                  // "inside the loop" is to hold it
   std::thread thread_;
   bool stopping_ = false;
   TimePoint sleeps_until_{};  // of the background thread; the past while it is awake
   Slot::Blocked blocked_;     // callers that sleep
-  Sleepers sleepers_;         // ... and of these, who has news since the turn began
+  Lookout lookout_;
+  Sleepers sleepers_;  // ... and of these, who has news since the turn began
 };
 
 }  // namespace lockc

@@ -19,6 +19,7 @@ struct Lead {
   std::shared_ptr<Connection> connection;
   std::shared_ptr<Socket> socket;
   Duration limit = Socket::kForever;  // of one read
+  int looks = 0;                      // ... and how often it looks before it blocks
   bool is_channel = false;  // the wake channel, read by the only one that waits for a grant
   explicit operator bool() const { return socket != nullptr; }
 };

@@ -168,16 +168,19 @@ Node::Link* Node::pick(const Order& order) {
   if (Link* link = link_of(order.follows.get())) return link;
   Link* best = nullptr;
   Link* connecting = nullptr;
+  size_t left = crowded_ ? kLinksOfACrowd : kMaxLinks;
   for (const auto& link : links_) {
     Connection& connection = *link->connection;
     if (connection.is_closed()) continue;  // its requests are just being told
     if (!connection.is_ready()) {
       connecting = link.get();
-    } else if (!connection.is_borrowed()) {
-      return link.get();
-    } else if (best == nullptr || connection.outstanding() < best->connection->outstanding()) {
+      continue;
+    }
+    if (!connection.is_borrowed()) return link.get();
+    if (best == nullptr || connection.outstanding() < best->connection->outstanding()) {
       best = link.get();
     }
+    if (--left == 0) return best;
   }
   if (connecting == nullptr && links_.size() < kMaxLinks && !closed_ &&
       loop_.now() >= down_until_) {

@@ -36,7 +36,11 @@ class Node {
   };
   using OnReply = std::function<void(Result<resp::View>)>;
 
-  static constexpr size_t kMaxLinks = 4;  // measured: beyond it, pipelining beats more connections
+  // Measured: up to three callers do best on connections of their own. More share two, so that the
+  // server reads many requests at once, from one while it is written to by the other.
+  static constexpr size_t kMaxLinks = 4;
+  static constexpr unsigned kCrowd = 4;
+  static constexpr size_t kLinksOfACrowd = 2;
 
   // reconnected: a connection stands again after one broke; `changed`: another server process than
   // before answers at this address, or perhaps.
@@ -67,6 +71,9 @@ class Node {
 
   // Opens a connection if there is none; tells when one is ready or what hindered it.
   void connect(std::function<void(Result<std::monostate>)> done);
+
+  // How many callers are about that read their answers by themselves.
+  void expect(unsigned callers) { crowded_ = callers >= kCrowd; }
 
   Millis reply_timeout() const { return config_.settings.reply_timeout; }
 
@@ -105,6 +112,7 @@ class Node {
   bool takes_digests_ = true;
   std::string run_id_;
   bool closed_ = false;
+  bool crowded_ = false;
   bool was_connected_ = false;
   bool broken_ = false;  // a connection ended since the last one became ready
   uint64_t next_serial_ = 1;

@@ -177,19 +177,21 @@ TEST_F(ConnectionTest, LogInThatHangs_CountsAsNoConnection) {
   EXPECT_THAT(ends, ElementsAre("AUTH=E_UNCERTAIN", "A=E_UNREACHABLE"));
 }
 
-TEST_F(ConnectionTest, Borrowed_RequestsCollectBehindAnUnansweredOne) {
+TEST_F(ConnectionTest, Borrowed_RequestsCollectBehindSomeUnanswered) {
   const auto connection = connect_ready();
   link->lends = true;
   turn([&] {
     send(*connection, "A");
     ASSERT_NE(connection->borrow(), nullptr);
   });
-  turn([&] { send(*connection, "B"); });
-  turn([&] { send(*connection, "C"); });
-  EXPECT_EQ(link->unanswered.size(), 1U) << "the server owes its reader an answer";
+  for (int i = 0; i < 20; ++i) turn([&] { send(*connection, "B"); });
+  const size_t ahead = link->unanswered.size();
+  EXPECT_GE(ahead, 2U) << "the server may work while its answers are taken in";
+  EXPECT_LE(ahead, 10U) << "the server owes its reader enough";
+  EXPECT_EQ(link->writes(), ahead) << "one by one";
   turn([&] { connection->give_back(); });
-  EXPECT_EQ(link->unanswered.size(), 3U);
-  EXPECT_EQ(link->writes(), 2U);
+  EXPECT_EQ(link->unanswered.size(), 21U);
+  EXPECT_EQ(link->writes(), ahead + 1);
 }
 
 TEST_F(ConnectionTest, Borrowed_RestOfARequestLeavesAtOnce) {
