@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-from typing import Any, Generic, TypeVar, Union
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, Union
 
 from .. import _options
 from .._base import BaseHeld
 from ..errors import Unsupported
 from ._clients import ClientT
 from .errors import LockError, about
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_logger: Final = logging.getLogger(__name__)
 
 HeldT = TypeVar("HeldT", bound=BaseHeld)
 
@@ -113,6 +120,16 @@ class BaseLock(Generic[ClientT, HeldT]):
         if not self.timeout:
             raise self._error(f"cannot {what} a lock without a timeout: it is renewed by itself")
         return held, self.timeout
+
+    @contextmanager
+    def _leaving(self) -> Iterator[None]:
+        """Around the release at the end of a `with`: raises a LockError, or only logs it."""
+        try:
+            yield
+        except LockError as error:
+            if self.raise_on_release_error:
+                raise
+            _logger.warning("%s: %r", error, self.name)
 
     def _error(self, message: str, kind: type[Exception] = LockError) -> Exception:
         return about(kind, message, self.name)

@@ -10,7 +10,6 @@ Its exceptions are redis-py's where redis-py is installed; see lockc.compat.erro
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Final, Literal
 
 from .. import _options
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["Lock", "LockError", "LockNotOwnedError"]
 
 _clients: Final = Clients(Client, asynchronous=False)
-_logger: Final = logging.getLogger(__name__)
 
 
 class Lock(BaseLock[Client, Held]):
@@ -135,9 +133,5 @@ class Lock(BaseLock[Client, Held]):
         traceback: TracebackType | None,
     ) -> None:
         """Gives the lock back; with raise_on_release_error=False, a LockError is only logged."""
-        try:
+        with self._leaving():
             self.release()
-        except LockError as error:
-            if self.raise_on_release_error:
-                raise
-            _logger.warning("%s: %r", error, self.name)
