@@ -137,9 +137,13 @@ void Store::renew(const std::vector<Renewal>& items, Then<std::vector<bool>> the
   node_.run(scripts::renew, keys, arguments, {},
             reading<std::vector<bool>>(
                 [count = items.size()](View reply) -> Result<std::vector<bool>> {
-                  if (reply.size() != count) return unexpected(scripts::renew);
-                  std::vector<bool> ours(count);
-                  for (size_t i = 0; i < count; ++i) ours[i] = reply[i].integer() == 1;
+                  if (reply.type() != View::Type::kArray) return unexpected(scripts::renew);
+                  std::vector<bool> ours(count, true);
+                  for (size_t i = 0; i < reply.size(); ++i) {
+                    const uint64_t position = reply[i].number();
+                    if (position == 0 || position > count) return unexpected(scripts::renew);
+                    ours[position - 1] = false;
+                  }
                   return ours;
                 },
                 std::move(then)));

@@ -69,8 +69,11 @@ class Lock:
     def requeue(self, given_up: bytes, waiting: bytes, retention: int = RETENTION) -> Reply:
         return self.run("requeue", self.keys, given_up, waiting, retention)
 
-    def renew(self, ttl: int, value: bytes) -> Reply:
-        return self.run("renew", (self.key,), ttl, value)
+    def renew(self, ttl: int, value: bytes) -> bool:
+        """Whether the key is the value's."""
+        lost = self.run("renew", (self.key,), ttl, value)
+        assert lost in ([], [1])
+        return not lost
 
     def drop(self, value: bytes) -> Reply:
         return self.run("drop", (self.key,), value)

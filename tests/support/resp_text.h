@@ -46,7 +46,9 @@ inline std::string requeued(bool ours, const std::string& acquired) {
 }
 inline std::string renewed(const std::vector<bool>& ours) {
   std::vector<std::string> elements;
-  for (const bool one : ours) elements.push_back(integer(one ? 1 : 0));
+  for (size_t i = 0; i < ours.size(); ++i) {
+    if (!ours[i]) elements.push_back(integer(static_cast<int64_t>(i) + 1));
+  }
   return array(elements);
 }
 

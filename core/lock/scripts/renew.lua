@@ -2,19 +2,18 @@
 --
 -- KEYS    K1 .. Kn
 -- ARGV    ttl1 in ms, V1, .. ttln, Vn
--- result  {1 or 0, ..}: 1 where K is V's, then its expiry is at least ttl away; never shortened
+-- result  {i, ..}: of each Ki that isn't Vi's. The others' expiry is at least ttl away, never shortened
 --
 -- One step per key, as an expiry may be moved only while K is V's. Works in full memory.
 
 -- Redis before 7 refuses writes behind PTTL unless the effects are replicated.
 pcall(redis.replicate_commands)
 
-local call, pcall = redis.call, redis.pcall
+local call, pcall, KEYS, ARGV = redis.call, redis.pcall, KEYS, ARGV
 
-local renewed = {}
+local lost = {}
 for i = 1, #KEYS do
   local K, ttl, V = KEYS[i], ARGV[2 * i - 1], ARGV[2 * i]
-  renewed[i] = 0
   -- A key of another type is another's, and must not keep the other keys from being renewed.
   if pcall('GET', K) == V then
     -- GT saves looking at the expiry first. Redis before 7 does not know it, and a key without expiry,
@@ -22,7 +21,8 @@ for i = 1, #KEYS do
     if pcall('PEXPIRE', K, ttl, 'GT') ~= 1 and call('PTTL', K) <= tonumber(ttl) then
       call('PEXPIRE', K, ttl)
     end
-    renewed[i] = 1
+  else
+    lost[#lost + 1] = i
   end
 end
-return renewed
+return lost
