@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import weakref
+from abc import ABC, abstractmethod
 from typing import Final, Generic, TypeVar
 
 from . import _core, _options
@@ -30,7 +31,7 @@ def _close_clients() -> None:
         client.close()
 
 
-class BaseClient(Generic[LockT]):
+class BaseClient(ABC, Generic[LockT]):
     """A client of one server; see lockc.Client and lockc.aio.Client."""
 
     __slots__ = ("__weakref__", "_core")
@@ -160,8 +161,9 @@ class BaseClient(Generic[LockT]):
         )
         return self._make_lock(request, _options.wait(timeout), permissive)
 
+    @abstractmethod
     def _make_lock(self, request: _core.Request, wait_ms: int, permissive: bool) -> LockT:
-        raise NotImplementedError
+        """The face's own lock."""
 
     def __repr__(self) -> str:
         state = "closed" if self._core.closed else "open"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, Union
 
@@ -39,7 +40,7 @@ class ThreadState(threading.local, State[HeldT]):
     """The same, for each thread apart."""
 
 
-class BaseLock(Generic[ClientT, HeldT]):
+class BaseLock(ABC, Generic[ClientT, HeldT]):
     """The shape of redis-py's Lock; see the classes made of it."""
 
     def __init__(
@@ -79,8 +80,9 @@ class BaseLock(Generic[ClientT, HeldT]):
         self._key = _options.key(bytes(name) if isinstance(name, memoryview) else name)
         self._client = self._find_client(redis)
 
+    @abstractmethod
     def _find_client(self, redis: object) -> ClientT:
-        raise NotImplementedError
+        """The lockc client that belongs to redis."""
 
     @property
     def held(self) -> HeldT | None:
