@@ -4,31 +4,69 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bit>
+#include <climits>
 #include <new>
 
 namespace lockc {
-namespace {
 
-// futex(2) itself: std::atomic::wait yields the processor several times before it sleeps, which
-// many callers on few cores pay for. A word that is gone is EFAULT or somebody's spurious wake-up.
-void futex(const void* word, int operation, int value) {
-  ::syscall(SYS_futex, word, operation, value, nullptr, nullptr, 0);
+Sleepers::Sleepers() { bells_.emplace_back(); }
+
+Sleepers::Place Sleepers::take_place() noexcept {
+  while (first_free_ < bells_.size() && bells_[first_free_].taken == UINT32_MAX) ++first_free_;
+  if (first_free_ == bells_.size()) {
+    try {
+      bells_.emplace_back();
+    } catch (const std::bad_alloc&) {
+      return {&bells_.front(), 1};
+    }
+  }
+  Bell& bell = bells_[first_free_];
+  const uint32_t bit = 1U << std::countr_one(bell.taken);
+  bell.taken |= bit;
+  return {&bell, bit};
 }
 
-}  // namespace
-
-void Sleepers::wait(const void* word, int value) { futex(word, FUTEX_WAIT_PRIVATE, value); }
-
-void Sleepers::wake_later(const void* word) noexcept {
-  try {
-    woken_.push_back(word);
-  } catch (const std::bad_alloc&) {
-    futex(word, FUTEX_WAKE_PRIVATE, 1);
+void Sleepers::leave_place(Place place) noexcept {
+  place.bell->taken &= ~place.bit;
+  for (size_t i = 0; i < first_free_; ++i) {
+    if (&bells_[i] == place.bell) first_free_ = i;
   }
 }
 
-void Sleepers::wake(const std::vector<const void*>& words) {
-  for (const void* word : words) futex(word, FUTEX_WAKE_PRIVATE, 1);
+void Sleepers::wake_later(Place place) noexcept {
+  try {
+    if (place.bell->woken == 0) rung_.push_back(place.bell);
+    place.bell->woken |= place.bit;
+  } catch (const std::bad_alloc&) {
+    ring(place);
+  }
+}
+
+Sleepers::Woken Sleepers::take() {
+  Woken woken;
+  if (rung_.empty()) return woken;
+  woken.reserve(rung_.size());
+  for (Bell* bell : rung_) woken.push_back({bell, std::exchange(bell->woken, 0)});
+  rung_.clear();
+  return woken;
+}
+
+void Sleepers::wake(const Woken& woken) {
+  for (const Place& place : woken) ring(place);
+}
+
+// futex(2) itself: std::atomic::wait yields the processor several times before it sleeps, which
+// many callers on few cores pay for.
+void Sleepers::wait(Place place, uint32_t rings) {
+  ::syscall(SYS_futex, &place.bell->rings, FUTEX_WAIT_BITSET_PRIVATE, rings, nullptr, nullptr,
+            place.bit);
+}
+
+void Sleepers::ring(Place place) {
+  place.bell->rings.fetch_add(1, std::memory_order_acq_rel);
+  ::syscall(SYS_futex, &place.bell->rings, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, nullptr, nullptr,
+            place.bit);
 }
 
 }  // namespace lockc

@@ -1,33 +1,60 @@
-// Threads that sleep on a word of their own. Who has news for them changes the word inside the loop
-// and wakes them behind the turn: a wake is a system call, and the woken one may want the loop
-// next.
+// Threads that sleep until there is news for them. Who has some says so inside the loop, and wakes
+// them behind the turn: a wake is a system call, and the woken one may want the loop next.
+//
+// Up to 32 sleep on one word, each as a bit of its own, so that those who have news by one turn are
+// woken by one call. (Measured with 64 callers, whose answers come 15 at a time: ...)
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <deque>
 #include <utility>
 #include <vector>
 
 namespace lockc {
 
 class Sleepers {
+  // The word changes each time that somebody is woken, so nobody falls asleep over the news.
+  struct Bell {
+    std::atomic<uint32_t> rings{0};
+    uint32_t taken = 0;  // places; inside the loop
+    uint32_t woken = 0;  // of these, in this turn
+  };
+
  public:
+  // Where one thread sleeps. Two may share one where memory is short: each is woken for the other
+  // too.
+  struct Place {
+    Bell* bell = nullptr;
+    uint32_t bit = 0;
+  };
+  // Whom a turn has news for.
+  using Woken = std::vector<Place>;
+
+  Sleepers();
+
+  // Inside the loop:
+  Place take_place() noexcept;
+  // ... and gives it back, with a wake for who sleeps there, or who is about to.
+  void leave_place(Place place) noexcept;
+  void wake_later(Place place) noexcept;
+  Woken take();
+  // Outside:
   // Sleeps while word is value; may return early.
   template <class Word>
-  static void sleep(const std::atomic<Word>& word, Word value) {
-    static_assert(sizeof(word) == sizeof(int));
-    wait(&word, static_cast<int>(value));
+  static void sleep(Place place, const std::atomic<Word>& word, Word value) {
+    const uint32_t rings = place.bell->rings.load(std::memory_order_acquire);
+    if (word.load(std::memory_order_acquire) == value) wait(place, rings);
   }
-
-  // Inside the loop. The word may be gone when it is woken: nobody looks at it then.
-  void wake_later(const void* word) noexcept;
-  std::vector<const void*> take() { return std::exchange(woken_, {}); }
-  // Outside.
-  static void wake(const std::vector<const void*>& words);
+  static void wake(const Woken& woken);
 
  private:
-  static void wait(const void* word, int value);
+  static void wait(Place place, uint32_t rings);
+  static void ring(Place place);
 
-  std::vector<const void*> woken_;
+  std::deque<Bell> bells_;  // that of an address given away stays
+  size_t first_free_ = 0;   // no bell before this one has a place left
+  std::vector<Bell*> rung_;
 };
 
 }  // namespace lockc

@@ -47,7 +47,7 @@ class Slot final : public Sink {
     State seen = State::kPending;
     if (!state_.compare_exchange_strong(seen, State::kSleeping)) return;
     while (state_.load(std::memory_order_acquire) == State::kSleeping) {
-      Sleepers::sleep(state_, State::kSleeping);
+      Sleepers::sleep(place_, state_, State::kSleeping);
     }
   }
   // Asks the sleeper to read a borrowed connection; inside the loop.
@@ -91,6 +91,7 @@ class Slot final : public Sink {
     static Slot* before(const Slot& slot) { return slot.before_; }
     void add(Slot& slot) {
       slot.blocked_ = this;
+      slot.place_ = slot.sleepers_.take_place();
       slot.before_ = std::exchange(last_, &slot);
       if (slot.before_ != nullptr) slot.before_->behind_ = &slot;
     }
@@ -109,13 +110,15 @@ class Slot final : public Sink {
     if (before_ != nullptr) before_->behind_ = behind_;
     before_ = behind_ = nullptr;
     blocked_ = nullptr;
+    sleepers_.leave_place(place_);
   }
 
   void wake(State state) {
     Sleepers& sleepers = sleepers_;
     const Kick* kick = kick_;
+    const Sleepers::Place place = place_;
     const State before = state_.exchange(state, std::memory_order_acq_rel);
-    if (before == State::kSleeping) sleepers.wake_later(&state_);
+    if (before == State::kSleeping) sleepers.wake_later(place);
     if (before == State::kWatching) kick->ring();
   }
 
@@ -124,6 +127,7 @@ class Slot final : public Sink {
   Lead lead_;
   const Kick* kick_ = nullptr;
   Completion answer_;
+  Sleepers::Place place_;
   Blocked* blocked_ = nullptr;  // the list it stands in
   Slot* before_ = nullptr;
   Slot* behind_ = nullptr;

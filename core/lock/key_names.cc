@@ -1,5 +1,6 @@
 #include "lock/key_names.h"
 
+#include <charconv>
 #include <cstdint>
 #include <vector>
 
@@ -48,23 +49,22 @@ unsigned hash_slot(std::string_view bytes) {
   return crc % 16384;
 }
 
-std::string hash_tag(std::string_view key) {
-  const std::string_view part = hashed_part(key);
-  if (part.size() != key.size() || key.find('}') == std::string_view::npos)
-    return std::string(part);
-  return std::to_string(smallest_numbers()[hash_slot(key)]);
+HashTag::HashTag(std::string_view key) : text_(hashed_part(key)) {
+  if (text_.size() != key.size() || key.find('}') == std::string_view::npos) return;
+  const auto end = std::to_chars(digits_.begin(), digits_.end(), smallest_numbers()[hash_slot(key)]);
+  text_ = {digits_.data(), static_cast<size_t>(end.ptr - digits_.data())};
 }
 
 KeyNames::KeyNames(const Key& key) {
   constexpr std::array<std::string_view, 3> kNouns = {"}:fence:", "}:queue:", "}:seen:"};
   constexpr std::string_view kBegin = "lockc:{";
-  const std::string tag = hash_tag(key.text());
+  const HashTag tag(key.text());
   // What the views look at must stay where it is.
-  text_.reserve(4 * key.text().size() + 3 * (kBegin.size() + tag.size() + kNouns[0].size()));
+  text_.reserve(4 * key.text().size() + 3 * (kBegin.size() + tag.text().size() + kNouns[0].size()));
   names_[0] = text_.append(key.text());
   for (size_t i = 0; i < kNouns.size(); ++i) {
     const size_t begin = text_.size();
-    text_.append(kBegin).append(tag).append(kNouns[i]).append(key.text());
+    text_.append(kBegin).append(tag.text()).append(kNouns[i]).append(key.text());
     names_[i + 1] = std::string_view(text_).substr(begin);
   }
 }

@@ -29,8 +29,18 @@ class KeyNames {
 };
 
 // What stands in the braces of the helper keys: K's own hash tag where it has one, K where that is
-// harmless, else the smallest number in K's slot.
-std::string hash_tag(std::string_view key);
+// harmless, else the smallest number in K's slot. Looks at the key as long as it lives.
+class HashTag {
+ public:
+  explicit HashTag(std::string_view key);
+  HashTag(const HashTag&) = delete;
+  HashTag& operator=(const HashTag&) = delete;
+  std::string_view text() const { return text_; }
+
+ private:
+  std::array<char, 8> digits_;
+  std::string_view text_;
+};
 
 // The slot of a key by its whole bytes (CRC16, XMODEM; Redis Cluster specification, appendix A).
 unsigned hash_slot(std::string_view bytes);

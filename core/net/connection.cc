@@ -172,7 +172,7 @@ void Connection::on_bytes(std::string_view bytes) {
   while (!closed_) {
     auto next = parser_.next();
     if (!next) return close(next.error());
-    if (*next == nullptr) return;
+    if (!*next) return;
     take((*next)->view());
   }
 }

@@ -3,6 +3,7 @@
 #include <hiredis/hiredis.h>
 
 #include <charconv>
+#include <cstring>
 #include <new>
 
 namespace lockc::resp {
@@ -46,13 +47,21 @@ redisReplyObjectFunctions* bounded_functions() {
   return &functions;
 }
 
-void append_header(std::string& out, char kind, size_t number) {
-  char text[24];
-  text[0] = kind;
-  char* end = std::to_chars(text + 1, text + sizeof text - 2, number).ptr;
-  *end++ = '\r';
-  *end++ = '\n';
-  out.append(text, end);
+constexpr size_t kMostOfAHeader = 24;  // kind, 20 digits, CRLF
+
+char* put(char* at, std::string_view text) {
+  std::memcpy(at, text.data(), text.size());
+  return at + text.size();
+}
+
+char* put_header(char* at, char kind, size_t number) {
+  *at++ = kind;
+  if (number < 10) {
+    *at++ = static_cast<char>('0' + number);
+  } else {
+    at = std::to_chars(at, at + kMostOfAHeader, number).ptr;
+  }
+  return put(at, "\r\n");
 }
 
 template <class Number>
@@ -64,16 +73,18 @@ Number parse_number(std::string_view text, Number otherwise) {
 
 }  // namespace
 
+// Room for the longest that it can be, and every byte is written once.
 void append_request(std::string& out, std::span<const std::string_view> arguments) {
-  constexpr size_t kMostOfAHeader = 16;
-  size_t size = out.size() + kMostOfAHeader;
-  for (const std::string_view argument : arguments) size += argument.size() + kMostOfAHeader;
-  out.reserve(size);
-  append_header(out, '*', arguments.size());
+  const size_t begin = out.size();
+  size_t most = begin + kMostOfAHeader;
+  for (const std::string_view argument : arguments) most += argument.size() + kMostOfAHeader + 2;
+  out.resize(most);
+  char* at = put_header(out.data() + begin, '*', arguments.size());
   for (const std::string_view argument : arguments) {
-    append_header(out, '$', argument.size());
-    out.append(argument).append("\r\n");
+    at = put_header(at, '$', argument.size());
+    at = put(put(at, argument), "\r\n");
   }
+  out.resize(static_cast<size_t>(at - out.data()));
 }
 
 View::Type View::type() const {
@@ -139,17 +150,16 @@ Result<std::monostate> Parser::feed(std::string_view bytes) {
   return std::monostate{};
 }
 
-Result<std::unique_ptr<Reply>> Parser::next() {
+Result<std::optional<Reply>> Parser::next() {
   redisReader* reader = as_reader(reader_.get());
   void* reply = nullptr;
   if (redisReaderGetReply(reader, &reply) != REDIS_OK) {
     return Error{Status::kServer, std::string("protocol error: ") + reader->errstr};
   }
-  if (reply == nullptr) return std::unique_ptr<Reply>();
+  if (reply == nullptr) return std::optional<Reply>();
   unread_ = reader->len - reader->pos;
   elements_left_ = kMaxElements;
-  Reply whole(reply);  // freed, should there be no memory for the next step
-  return std::make_unique<Reply>(std::move(whole));
+  return std::optional<Reply>(std::in_place, reply);
 }
 
 }  // namespace lockc::resp

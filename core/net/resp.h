@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,8 +59,8 @@ class Parser {
   Parser& operator=(const Parser&) = delete;
   // Errors are final: the stream has lost its frame.
   Result<std::monostate> feed(std::string_view bytes);
-  // The next whole reply; nullptr if more bytes are needed.
-  Result<std::unique_ptr<Reply>> next();
+  // The next whole reply; none if more bytes are needed.
+  Result<std::optional<Reply>> next();
 
  private:
   static void free_reader(void* reader);

@@ -81,17 +81,17 @@ void Node::send(Texts request, const Script* script, const Order& order, OnReply
     order.before->link = link->serial;
     ++order.before->unanswered;
   }
-  auto settle = [this, script, order, serial = link->serial,
-                 on_reply = std::move(on_reply)](const Result<resp::View>& reply) {
-    if (order.before != nullptr) --order.before->unanswered;
+  auto settle = [this, script, behind = order.behind, before = order.before,
+                 serial = link->serial, on_reply = std::move(on_reply)](const Result<resp::View>& reply) {
+    if (before != nullptr) --before->unanswered;
     if (!reply) {
       // Known by now, though perhaps not when the request was made.
       const Link* broken = find(serial);
       const std::string client_id = broken == nullptr ? std::string() : broken->client_id;
       if (reply.error().status == Status::kUncertain && !client_id.empty()) {
-        if (order.behind != nullptr) order.behind->unfinished.push_back(client_id);
-        if (order.before != nullptr && order.before != order.behind) {
-          order.before->unfinished.push_back(client_id);
+        if (behind != nullptr) behind->unfinished.push_back(client_id);
+        if (before != nullptr && before != behind) {
+          before->unfinished.push_back(client_id);
         }
       }
       return on_reply(reply.error());

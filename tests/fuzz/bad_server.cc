@@ -77,7 +77,7 @@ void BadServer::read(Peer& peer) {
   for (;;) {
     const auto next = peer.parser.next();
     must(next.ok(), "a request is RESP");
-    if (*next == nullptr) return;
+    if (!*next) return;
     Request request;
     const resp::View view = (*next)->view();
     for (size_t i = 0; i < view.size(); ++i) request.emplace_back(view[i].text());

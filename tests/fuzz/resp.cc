@@ -33,7 +33,7 @@ std::string read_all(std::string_view bytes, size_t portion) {
     for (;;) {
       const auto reply = parser.next();
       if (!reply) return out + "no frame";
-      if (*reply == nullptr) break;
+      if (!*reply) break;
       out += described((*reply)->view());
     }
   }
@@ -45,7 +45,7 @@ void check_memory(std::string_view bytes) {
   const size_t before = __sanitizer_get_current_allocated_bytes();
   resp::Parser parser;
   if (!parser.feed(bytes)) return;
-  for (auto reply = parser.next(); reply && *reply != nullptr; reply = parser.next()) {
+  for (auto reply = parser.next(); reply && *reply; reply = parser.next()) {
     const size_t now = __sanitizer_get_current_allocated_bytes();
     must(now - before <= kBase + 4 * bytes.size(), "memory in proportion to the input");
   }
@@ -64,7 +64,7 @@ void check_request(std::string_view bytes) {
   resp::Parser parser;
   must(parser.feed(request).ok(), "a request can be read");
   const auto read = parser.next();
-  must(read.ok() && *read != nullptr, "a request can be read");
+  must(read.ok() && read->has_value(), "a request can be read");
   const View view = (*read)->view();
   must(view.size() == words.size(), "a request has all of its arguments");
   for (size_t i = 0; i < words.size(); ++i) {

@@ -58,7 +58,7 @@ void Server::receive(uint64_t id, std::string_view bytes) {
   while (sessions_.contains(id)) {
     const auto next = parser.next();
     if (!next) return drop(id);
-    if (*next == nullptr) return;
+    if (!*next) return;
     Arguments request;
     for (size_t i = 0; i < (*next)->view().size(); ++i) {
       request.emplace_back((*next)->view()[i].text());

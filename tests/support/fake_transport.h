@@ -76,7 +76,7 @@ class FakeLink {
     for (;;) {
       auto request = parser_.next();
       if (!request) throw std::logic_error("the client wrote no RESP");
-      if (*request == nullptr) return taken.size();
+      if (!*request) return taken.size();
       Request& texts = unanswered.emplace_back();
       for (size_t i = 0; i < (*request)->view().size(); ++i) {
         texts.emplace_back((*request)->view()[i].text());

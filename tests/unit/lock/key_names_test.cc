@@ -23,21 +23,21 @@ TEST(HashSlot, IsCrc16OfTheXmodemKind) {
 }
 
 TEST(HashTag, OwnTag_IsKept) {
-  EXPECT_EQ(hash_tag("{user1000}.following"), "user1000");
-  EXPECT_EQ(hash_tag("foo{{bar}}zap"), "{bar");
-  EXPECT_EQ(hash_tag("foo{bar}{zap}"), "bar");
+  EXPECT_EQ(HashTag("{user1000}.following").text(), "user1000");
+  EXPECT_EQ(HashTag("foo{{bar}}zap").text(), "{bar");
+  EXPECT_EQ(HashTag("foo{bar}{zap}").text(), "bar");
 }
 
 TEST(HashTag, HarmlessKey_IsItsOwnTag) {
-  EXPECT_EQ(hash_tag("plain"), "plain");
-  EXPECT_EQ(hash_tag("a{b"), "a{b");
+  EXPECT_EQ(HashTag("plain").text(), "plain");
+  EXPECT_EQ(HashTag("a{b").text(), "a{b");
 }
 
 TEST(HashTag, KeyThatNoBracesCanHold_GetsTheSmallestNumberOfItsSlot) {
-  EXPECT_EQ(hash_tag("a}b"), "20658");
-  EXPECT_EQ(hash_tag("{}"), "42430");
+  EXPECT_EQ(HashTag("a}b").text(), "20658");
+  EXPECT_EQ(HashTag("{}").text(), "42430");
   for (const std::string key : {"}", "}{", "a{}b", "foo{}{bar}", "{}{x}"}) {
-    const std::string tag = hash_tag(key);
+    const std::string tag(HashTag(key).text());
     EXPECT_EQ(hash_slot(tag), hash_slot(key)) << key;
     for (int n = 0; n < std::stoi(tag); ++n)
       ASSERT_NE(hash_slot(std::to_string(n)), hash_slot(key));

@@ -13,7 +13,7 @@ namespace {
 
 using Type = View::Type;
 
-std::unique_ptr<Reply> parse(std::string_view text) {
+std::optional<Reply> parse(std::string_view text) {
   Parser parser;
   EXPECT_TRUE(parser.feed(text).ok());
   auto reply = parser.next();
@@ -84,7 +84,7 @@ TEST(Parser, BytesInAnyPortions_GiveTheSameReplies) {
       ASSERT_TRUE(parser.feed(std::string_view(stream).substr(at, portion)).ok());
       for (auto reply = parser.next();; reply = parser.next()) {
         ASSERT_TRUE(reply.ok());
-        if (*reply == nullptr) break;
+        if (!*reply) break;
         types.push_back((*reply)->view().type());
       }
     }
@@ -141,7 +141,7 @@ TEST(Parser, ManyRepliesInSum_AreNoReplyTooLong) {
   const std::string portion = test::bulk(std::string(1U << 20U, 'x'));
   for (int i = 0; i < 40; ++i) {
     ASSERT_TRUE(parser.feed(portion).ok()) << i;
-    ASSERT_NE(*parser.next(), nullptr);
+    ASSERT_TRUE(parser.next()->has_value());
   }
 }
 
@@ -158,7 +158,7 @@ TEST(Parser, RandomBytes_NeverDoHarm) {
       }
       if (!parser.feed(bytes).ok()) break;
       auto reply = parser.next();
-      while (reply.ok() && *reply != nullptr) reply = parser.next();
+      while (reply.ok() && *reply) reply = parser.next();
       if (!reply.ok()) break;
     }
   }
