@@ -2,7 +2,8 @@
 // them behind the turn: a wake is a system call, and the woken one may want the loop next.
 //
 // Up to 32 sleep on one word, each as a bit of its own, so that those who have news by one turn are
-// woken by one call. (Measured with 64 callers, whose answers come 15 at a time: ...)
+// woken by one call: of 64 callers some 15 at a time, which saves a seventh of the client's
+// processor time against a call for each (measured).
 #pragma once
 
 #include <atomic>
@@ -35,14 +36,15 @@ class Sleepers {
 
   // Inside the loop:
   Place take_place() noexcept;
-  // ... and gives it back, with a wake for who sleeps there, or who is about to.
+  // Who still sleeps there is woken behind this turn, or wakes by itself.
   void leave_place(Place place) noexcept;
   void wake_later(Place place) noexcept;
   Woken take();
+
   // Outside:
-  // Sleeps while word is value; may return early.
-  template <class Word>
-  static void sleep(Place place, const std::atomic<Word>& word, Word value) {
+  // Sleeps at place while word is value, or for a shorter time.
+  template <class Atomic, class Value>
+  static void sleep(Place place, const Atomic& word, Value value) {
     const uint32_t rings = place.bell->rings.load(std::memory_order_acquire);
     if (word.load(std::memory_order_acquire) == value) wait(place, rings);
   }
