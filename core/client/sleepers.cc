@@ -28,28 +28,23 @@ Sleepers::Place Sleepers::take_place() noexcept {
 }
 
 void Sleepers::leave_place(Place place) noexcept {
-  place.bell->taken &= ~place.bit;
+  place.bell->taken &= ~place.bits;
   for (size_t i = 0; i < first_free_; ++i) {
     if (&bells_[i] == place.bell) first_free_ = i;
   }
 }
 
 void Sleepers::wake_later(Place place) noexcept {
+  for (Place& woken : woken_) {
+    if (woken.bell != place.bell) continue;
+    woken.bits |= place.bits;
+    return;
+  }
   try {
-    if (place.bell->woken == 0) rung_.push_back(place.bell);
-    place.bell->woken |= place.bit;
+    woken_.push_back(place);
   } catch (const std::bad_alloc&) {
     ring(place);
   }
-}
-
-Sleepers::Woken Sleepers::take() {
-  Woken woken;
-  if (rung_.empty()) return woken;
-  woken.reserve(rung_.size());
-  for (Bell* bell : rung_) woken.push_back({bell, std::exchange(bell->woken, 0)});
-  rung_.clear();
-  return woken;
 }
 
 void Sleepers::wake(const Woken& woken) {
@@ -60,13 +55,13 @@ void Sleepers::wake(const Woken& woken) {
 // many callers on few cores pay for.
 void Sleepers::wait(Place place, uint32_t rings) {
   ::syscall(SYS_futex, &place.bell->rings, FUTEX_WAIT_BITSET_PRIVATE, rings, nullptr, nullptr,
-            place.bit);
+            place.bits);
 }
 
 void Sleepers::ring(Place place) {
   place.bell->rings.fetch_add(1, std::memory_order_acq_rel);
   ::syscall(SYS_futex, &place.bell->rings, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, nullptr, nullptr,
-            place.bit);
+            place.bits);
 }
 
 }  // namespace lockc

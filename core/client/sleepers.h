@@ -18,8 +18,7 @@ class Sleepers {
   // The word changes each time that somebody is woken, so nobody falls asleep over the news.
   struct Bell {
     std::atomic<uint32_t> rings{0};
-    uint32_t taken = 0;  // places; inside the loop
-    uint32_t woken = 0;  // of these, in this turn
+    uint32_t taken = 0;  // its places; inside the loop
   };
 
  public:
@@ -27,9 +26,9 @@ class Sleepers {
   // too.
   struct Place {
     Bell* bell = nullptr;
-    uint32_t bit = 0;
+    uint32_t bits = 0;
   };
-  // Whom a turn has news for.
+  // Whom a turn has news for: each bell once, with the bits of all who sleep there.
   using Woken = std::vector<Place>;
 
   Sleepers();
@@ -39,7 +38,7 @@ class Sleepers {
   // Who still sleeps there is woken behind this turn, or wakes by itself.
   void leave_place(Place place) noexcept;
   void wake_later(Place place) noexcept;
-  Woken take();
+  Woken take() noexcept { return std::exchange(woken_, {}); }
 
   // Outside:
   // Sleeps at place while word is value, or for a shorter time.
@@ -56,7 +55,7 @@ class Sleepers {
 
   std::deque<Bell> bells_;  // that of an address given away stays
   size_t first_free_ = 0;   // no bell before this one has a place left
-  std::vector<Bell*> rung_;
+  Woken woken_;
 };
 
 }  // namespace lockc

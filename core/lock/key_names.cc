@@ -51,7 +51,8 @@ unsigned hash_slot(std::string_view bytes) {
 
 HashTag::HashTag(std::string_view key) : text_(hashed_part(key)) {
   if (text_.size() != key.size() || key.find('}') == std::string_view::npos) return;
-  const auto end = std::to_chars(digits_.begin(), digits_.end(), smallest_numbers()[hash_slot(key)]);
+  const auto end =
+      std::to_chars(digits_.begin(), digits_.end(), smallest_numbers()[hash_slot(key)]);
   text_ = {digits_.data(), static_cast<size_t>(end.ptr - digits_.data())};
 }
 

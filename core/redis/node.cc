@@ -81,8 +81,8 @@ void Node::send(Texts request, const Script* script, const Order& order, OnReply
     order.before->link = link->serial;
     ++order.before->unanswered;
   }
-  auto settle = [this, script, behind = order.behind, before = order.before,
-                 serial = link->serial, on_reply = std::move(on_reply)](const Result<resp::View>& reply) {
+  auto settle = [this, script, behind = order.behind, before = order.before, serial = link->serial,
+                 on_reply = std::move(on_reply)](const Result<resp::View>& reply) {
     if (before != nullptr) --before->unanswered;
     if (!reply) {
       // Known by now, though perhaps not when the request was made.

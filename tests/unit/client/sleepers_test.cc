@@ -14,7 +14,7 @@ namespace {
 
 using Place = Sleepers::Place;
 
-bool same(const Place& a, const Place& b) { return a.bell == b.bell && a.bit == b.bit; }
+bool same(const Place& a, const Place& b) { return a.bell == b.bell && a.bits == b.bits; }
 
 // A thread that sleeps until its word says otherwise.
 class Sleeper {
@@ -45,7 +45,7 @@ TEST(Sleepers, PlacesInUse_AreDistinct) {
   std::set<std::pair<const void*, uint32_t>> places;
   for (int i = 0; i < 1'000; ++i) {
     const Place place = sleepers.take_place();
-    EXPECT_TRUE(places.emplace(place.bell, place.bit).second) << i;
+    EXPECT_TRUE(places.emplace(place.bell, place.bits).second) << i;
   }
 }
 
