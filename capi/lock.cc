@@ -91,7 +91,7 @@ uint64_t lockc_lock_token(const lockc_lock* lock) {
 int64_t lockc_lock_remaining_ms(const lockc_lock* lock) {
   if (lock == nullptr || lock->is_inherited() || lock->client()->is_closed()) return 0;
   const auto left = lock->grant()->remaining(lock->client()->now());
-  return std::chrono::floor<Millis>(left).count();
+  return std::chrono::ceil<Millis>(left).count();
 }
 
 const char* lockc_lock_owner(const lockc_lock* lock) {

@@ -58,7 +58,7 @@ Result<Ttl> Ttl::make(int64_t ms) {
 
 Duration Ttl::proven() const {
   const Duration whole = millis_;
-  return whole - whole / 100 - Millis(2);
+  return whole - whole / 100 - Millis(3);
 }
 
 Owner::Owner(std::string_view client, uint64_t seq, Ttl ttl, uint32_t block)

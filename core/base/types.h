@@ -38,7 +38,8 @@ class Ttl {
 
   Millis millis() const { return millis_; }
   // What a client may count on from before it sent: the server's clock may run 1 % faster, and
-  // expiry has a grain of 1 ms at either end (protocol, client rule 6).
+  // expiry has a grain of 1 ms at either end (protocol, client rule 6). One more is never counted,
+  // so that a rest that is told in whole milliseconds, rounded up, is proven too.
   Duration proven() const;
   auto operator<=>(const Ttl&) const = default;
 

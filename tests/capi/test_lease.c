@@ -98,6 +98,19 @@ static void remaining_time_never_outlives_the_key(void **state) {
   lockc_lock_free(lock);
 }
 
+/* What the caller was told by the clock, the release doesn't take back, however soon it comes. */
+static void lease_with_nothing_remaining_is_lost(void **state) {
+  struct rig *rig = *state;
+  const lockc_acquire_options opts = options_with(20, 1000);
+  for (int round = 0; round < 50; ++round) {
+    lockc_lock *lock = must_acquire(rig->client, rig->key, &opts);
+    while (lockc_lock_remaining_ms(lock) > 0) continue;
+    assert_status(lockc_lock_release(lock, NULL), LOCKC_LOST);
+    assert_int_equal(lockc_lock_lost_reason(lock), LOCKC_LOST_EXPIRED);
+    lockc_lock_free(lock);
+  }
+}
+
 static void renewal_ends_at_the_bound_of_holding(void **state) {
   struct rig *rig = *state;
   struct lease lease = lease_of(rig, (lockc_acquire_options){.max_hold_ms = 2 * TTL_MS});
@@ -252,6 +265,7 @@ int main(void) {
       with_rig(lease_with_ttl_is_fixed),
       with_rig(lease_without_ttl_is_fixed_on_demand),
       with_rig(remaining_time_never_outlives_the_key),
+      with_rig(lease_with_nothing_remaining_is_lost),
       with_rig(renewal_ends_at_the_bound_of_holding),
       with_rig(bound_of_holding_may_be_the_largest_number),
       with_rig(deleted_key_is_lost_at_the_next_renewal),

@@ -177,8 +177,8 @@ LOCKC_API void lockc_lock_free(lockc_lock *lock);
 
 /* [any] Fencing token: larger for every later grant of the same key. 0: LOCKC_UNFENCED. */
 LOCKC_API uint64_t lockc_lock_token(const lockc_lock *lock);
-/* [any] Proven remaining validity, without I/O. 0: not held (any more). It is rounded down, so it may reach 0
- * a millisecond before the loss is told. */
+/* [any] Proven remaining validity, without I/O. 0: released, or over. A release of one that
+ * is over is answered LOST, also before EVENT_LOST has told of it. */
 LOCKC_API int64_t lockc_lock_remaining_ms(const lockc_lock *lock);
 /* [any] The value at the key while it is held; lives as long as lock. "": memory is short. */
 LOCKC_API const char *lockc_lock_owner(const lockc_lock *lock);
